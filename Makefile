@@ -1,0 +1,33 @@
+# calnb: `make compare` runs the main job, `make test` the tests. Both need only python3 >= 3.11 (with venv), make and git.
+PY := .venv/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+
+.PHONY: compare test export outputs lab docs check clean
+compare: .venv/runtime
+	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp
+	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5
+test: .venv/dev
+	$(PY) -m pytest -q nbs
+export: .venv/dev
+	.venv/bin/nbdev_export
+outputs: .venv/dev
+	$(PY) docs/execute.py
+lab: .venv/dev
+	$(PY) -m jupyterlab nbs
+docs: .venv/docs
+	$(PY) docs/build.py
+check: .venv/docs
+	$(PY) docs/check.py
+clean:
+	rm -rf .venv _docs _proc results build dist *.egg-info
+
+.venv/runtime: settings.ini setup.py
+	python3 -m venv .venv
+	$(PIP) -e .
+	touch $@
+.venv/dev: .venv/runtime
+	$(PIP) -e '.[dev]'
+	touch $@
+.venv/docs: .venv/dev
+	$(PIP) -e '.[dev,docs]'
+	touch $@
