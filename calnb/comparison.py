@@ -97,7 +97,7 @@ def check_both_labels(y_val, n_val, y_test, n_test, K, classes=None):
     both, classes = check_labels(np.concatenate([y_val, y_test]), n_val + n_test, K, classes, "y_val with y_test")
     return both[:n_val], both[n_val:], classes
 
-# %% ../nbs/51_comparison.ipynb #3eb14a69
+# %% ../nbs/51_comparison.ipynb #90d06db4
 def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", classes=None, n_bins=15, title="Comparison"):
     """Fit every calibrator on the validation rows, measure on the test rows (V.1).
 
@@ -119,8 +119,8 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     ------
     ValueError : malformed rows or labels, or test rows with another number of columns
     """
-    before = as_view(P_test, inputs, "proba")
-    n_val, K = as_view(P_val, inputs, "proba").shape
+    before = as_view(P_test, inputs, "proba", "P_test")
+    n_val, K = as_view(P_val, inputs, "proba", "P_val").shape
     if before.shape[1] != K: raise ValueError(f"P_val has {K} columns, but P_test has {before.shape[1]}.")
     y_val, y_test, classes = check_both_labels(y_val, n_val, y_test, len(before), K, classes)
     fitted, curves, rows = {}, {}, {}

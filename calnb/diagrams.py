@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['IDENTITY_COLOR', 'MAP_COLOR', 'GAP_COLOR', 'ReliabilityCurve', 'reliability_curves', 'confidence_curve',
            'classwise_curves', 'consistency_band', 'plot_counts', 'plot_reliability', 'plot_before_after',
-           'worst_curves', 'ReliabilityDisplay', 'simplex_grid', 'map_arrows', 'observed_arrows', 'plot_triangle',
-           'plot_arrows', 'plot_map', 'plot_simplex']
+           'worst_curves', 'ReliabilityDisplay', 'simplex_grid', 'map_arrows', 'observed_arrows', 'plot_arrows',
+           'plot_map', 'plot_simplex']
 
 # %% ../nbs/12_diagrams.ipynb #b4e2fece
 from dataclasses import dataclass
@@ -123,10 +123,10 @@ def consistency_band(curve, level=0.95):
     n = np.where(curve.count > 0, np.maximum(np.round(curve.count), 1), np.nan)
     return tuple(binom.ppf(q, n, curve.mean_p) / n for q in ((1 - level) / 2, (1 + level) / 2))
 
-# %% ../nbs/12_diagrams.ipynb #63cf3dce
+# %% ../nbs/12_diagrams.ipynb #5367ed43
 IDENTITY_COLOR, MAP_COLOR, GAP_COLOR = "tab:orange", "tab:blue", "tab:red"
 
-# %% ../nbs/12_diagrams.ipynb #d776ea7f
+
 def _new_axes(ax, figsize, rows=1, columns=1):
     "The axes that were given, or those of a new pyplot figure."
     if ax is not None: return ax
@@ -150,14 +150,15 @@ def plot_counts(curve, ax=None, *, color=MAP_COLOR):
     ax.set_ylim(min(.5, curve.count[seen].min() / 2), 2 * curve.count.max())
     return ax
 
-# %% ../nbs/12_diagrams.ipynb #f4204033
-def plot_reliability(curve, ax=None, *, color=MAP_COLOR, level=0.95):
+# %% ../nbs/12_diagrams.ipynb #657ec26d
+def plot_reliability(curve, ax=None, *, title=None, color=MAP_COLOR, level=0.95):
     """Draw a reliability diagram with gaps, consistency band and counts. Returns the Axes.
 
     Parameters
     ----------
     curve : `ReliabilityCurve`
     ax : Axes to draw on; None makes a figure. The counts become an inset below, the last of `ax.child_axes`
+    title : what stands before the ECE; None: the name of the curve
     color : of the bars; `IDENTITY_COLOR` for a model that was not calibrated
     level : of the consistency band; None draws no band
     """
@@ -171,13 +172,13 @@ def plot_reliability(curve, ax=None, *, color=MAP_COLOR, level=0.95):
     ax.plot([0, 1], [0, 1], color="grey", linewidth=.8)
     ax.vlines(mean_p, mean_p, curve.frequency[seen], color=GAP_COLOR, linewidth=2.5, label="gap")
     ax.set(xlim=(0, 1), ylim=(0, 1), ylabel="observed frequency")
-    ax.set_title(f"{curve.name}: ECE {curve.ece:.4f}", fontsize=10)
-    ax.legend(loc="upper left", fontsize=8, framealpha=.7, edgecolor="none")
+    ax.set_title(f"{title or curve.name}: ECE {curve.ece:.4f}", fontsize=10)
+    ax.legend(loc="upper left", fontsize=7, handlelength=1, framealpha=.7, edgecolor="none")
     ax.tick_params(labelbottom=False)
     plot_counts(curve, ax.inset_axes((0, -.28, 1, .2)), color=color)
     return ax
 
-# %% ../nbs/12_diagrams.ipynb #a87ae822
+# %% ../nbs/12_diagrams.ipynb #83c68728
 def plot_before_after(before, after, axes=None):
     """Draw the diagrams of one model, uncalibrated and calibrated, side by side. Returns both Axes.
 
@@ -188,8 +189,7 @@ def plot_before_after(before, after, axes=None):
     """
     axes = _new_axes(axes, (7.2, 4.2), columns=2)
     for ax, curve, word, color in zip(axes, (before, after), ("before", "after"), (IDENTITY_COLOR, MAP_COLOR)):
-        plot_reliability(curve, ax, color=color)
-        ax.set_title(f"{word}, {curve.name}: ECE {curve.ece:.4f}", fontsize=10)
+        plot_reliability(curve, ax, title=f"{word}, {curve.name}", color=color)
     return axes
 
 # %% ../nbs/12_diagrams.ipynb #ee278c03
@@ -197,7 +197,7 @@ def worst_curves(curves, m=12):
     """The m curves of largest ECE, the worst first; all in their own order if there are no more than m."""
     return curves if len(curves) <= m else sorted(curves, key=lambda c: -c.ece)[:m]
 
-# %% ../nbs/12_diagrams.ipynb #339b0b6e
+# %% ../nbs/12_diagrams.ipynb #bbcfbb1c
 class ReliabilityDisplay:
     """Reliability diagrams of one model, in the manner of scikit-learn's displays.
 
@@ -214,31 +214,33 @@ class ReliabilityDisplay:
     def __init__(self, curves): self.curves = curves
 
     @classmethod
-    def from_predictions(cls, y, P, *, kind="confidence", n_bins=15, classes=None, ax=None):
+    def from_predictions(cls, y, P, *, kind="confidence", n_bins=15, classes=None, ax=None, color=MAP_COLOR):
         """Compute and draw. kind="confidence": one diagram; "classwise": one for each class.
 
-        y (n,) labels, P (n, K) probabilities, classes (K,) names of the columns; ax as in `plot`.
+        y (n,) labels, P (n, K) probabilities, classes (K,) names of the columns; ax and color as in `plot`.
         ValueError for another kind, or as `confidence_curve` does."""
         if kind not in ("confidence", "classwise"): raise ValueError(f"kind is {kind!r}. Expected 'confidence' or 'classwise'.")
-        if kind == "classwise": return cls(classwise_curves(y, P, n_bins=n_bins, classes=classes)).plot(ax)
-        return cls([confidence_curve(y, P, n_bins=n_bins, classes=classes)]).plot(ax)
+        if kind == "classwise": curves = classwise_curves(y, P, n_bins=n_bins, classes=classes)
+        else: curves = [confidence_curve(y, P, n_bins=n_bins, classes=classes)]
+        return cls(curves).plot(ax, color=color)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, kind="confidence", n_bins=15, ax=None):
+    def from_estimator(cls, estimator, X, y, *, kind="confidence", n_bins=15, ax=None, color=MAP_COLOR):
         "The same for the probabilities that a fitted scikit-learn classifier gives the rows of X."
-        P = estimator.predict_proba(X)
-        return cls.from_predictions(y, P, kind=kind, n_bins=n_bins, classes=estimator.classes_, ax=ax)
+        P, names = estimator.predict_proba(X), estimator.classes_
+        return cls.from_predictions(y, P, kind=kind, n_bins=n_bins, classes=names, ax=ax, color=color)
 
-    def plot(self, ax=None):
+    def plot(self, ax=None, *, color=MAP_COLOR):
         """Draw as many of the curves as there are axes, the worst ones if they do not all fit. Returns self.
 
-        ax : one Axes, or an array of them; None makes a figure with up to 12 panels."""
+        ax : one Axes, or an array of them; None makes a figure with up to 12 panels
+        color : of the bars"""
         m = min(len(self.curves), 12)
         columns = min(m, 4)
         rows = -(-m // columns)
-        panels = np.atleast_1d(_new_axes(ax, (2.3 * columns + 1.5, 2.5 * rows + 1.9), rows, columns)).ravel()
+        panels = np.atleast_1d(_new_axes(ax, (1.9 * columns + 1.4, 2 * rows + 1.8), rows, columns)).ravel()
         curves = worst_curves(self.curves, len(panels))
-        for panel, curve in zip(panels, curves): plot_reliability(curve, panel)
+        for panel, curve in zip(panels, curves): plot_reliability(curve, panel, color=color)
         for panel in panels[1:len(curves)]:
             panel.get_legend().remove()
             panel.set_ylabel("")
@@ -315,15 +317,9 @@ def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     count = sums[1].sum(axis=1)
     return *(sums / count[:, None])[:, count >= min_count], count[count >= min_count].astype(int)
 
-# %% ../nbs/12_diagrams.ipynb #c551dc60
-def plot_triangle(ax=None, names=(0, 1, 2)):
-    """Draw the simplex of three classes, with its corners named. Returns the Axes.
-
-    Parameters
-    ----------
-    ax : Axes to draw on; None makes a figure
-    names : of the corners: left, right, top
-    """
+# %% ../nbs/12_diagrams.ipynb #74d178b2
+def _triangle(ax, names):
+    "The simplex of three classes with its corners named, on the axes given or on new ones."
     ax = _new_axes(ax, (4, 3.6))
     ax.fill(*CORNERS.T, fill=False, edgecolor="grey", linewidth=.8)
     for corner, name, (dy, va) in zip(CORNERS, names, [(-.03, "top"), (-.03, "top"), (.03, "bottom")]):
@@ -339,14 +335,15 @@ def plot_arrows(start, end, ax=None, *, names=(0, 1, 2), color=MAP_COLOR):
     Parameters
     ----------
     start, end : (c, 3) probabilities, as `map_arrows` and `observed_arrows` give them
-    ax, names : as in `plot_triangle`
+    ax : Axes to draw on; None makes a figure
+    names : of the classes: corners on the left, on the right, at the top
     color : of the arrows, one or (c,) of them
     """
-    ax, u, v = plot_triangle(ax, names), to_plane(start), to_plane(end)
+    ax, u, v = _triangle(ax, names), to_plane(start), to_plane(end)
     ax.quiver(*u.T, *(v - u).T, angles="xy", scale_units="xy", scale=1, width=.005, color=color)
     return ax
 
-# %% ../nbs/12_diagrams.ipynb #2fe1b4b4
+# %% ../nbs/12_diagrams.ipynb #3c288713
 def plot_map(cal, ax=None):
     """Draw a fitted calibrator of three classes as arrows from p to q, see `map_arrows`. Returns the Axes."""
     return plot_arrows(*map_arrows(cal), ax, names=cal.classes_)
@@ -359,9 +356,9 @@ def plot_simplex(P, y=None, ax=None, *, names=(0, 1, 2)):
     ----------
     P : (n, 3) probabilities
     y : (n,) labels 0..2, the colour of the points; None: all alike
-    ax, names : as in `plot_triangle`
+    ax, names : as in `plot_arrows`
     """
-    ax, points = plot_triangle(ax, names), to_plane(P)
+    ax, points = _triangle(ax, names), to_plane(P)
     for k in [None] if y is None else range(3):
         mine = slice(None) if k is None else np.asarray(y) == k
         ax.plot(*points[mine].T, ".", markersize=4, alpha=.5, color=f"C{k or 0}", label=None if k is None else f"true {names[k]}")
