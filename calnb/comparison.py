@@ -145,14 +145,13 @@ def make_table(rows):
     values = pd.DataFrame.from_dict(rows, orient="index").rename_axis("calibrator")
     return values.join(rank_columns(values.drop(columns="fit seconds")))
 
-# %% ../nbs/51_comparison.ipynb #592fe347
+# %% ../nbs/51_comparison.ipynb #996a0df0
 def table_cells(table):
     """The table as text: a list of rows, the first of them the headings; "0.2251 (1)" is a value with its rank."""
-    measures = [c for c in table if f"{c} rank" in table]
-    head = ["calibrator", *measures] + ["fit seconds"] * ("fit seconds" in table)
-    body = [[name, *(f"{row[m]:.4f} ({row[f'{m} rank']:g})" for m in measures)] + [f"{row['fit seconds']:.2f}"] * ("fit seconds" in table)
+    measures, timed = [c for c in table if f"{c} rank" in table], [c for c in table if c == "fit seconds"]
+    body = [[name, *(f"{row[m]:.4f} ({row[f'{m} rank']:g})" for m in measures), *(f"{row[c]:.2f}" for c in timed)]
             for name, row in table.iterrows()]
-    return [head, *body]
+    return [["calibrator", *measures, *timed], *body]
 
 
 def text_table(cells):
@@ -313,7 +312,7 @@ def compare_outputs(outputs, calibrators=None, *, n_bins=15):
     return compare(outputs.P_val, names[outputs.y_val], outputs.P_test, names[outputs.y_test], calibrators, inputs=outputs.inputs,
                    classes=names, n_bins=n_bins, title=outputs.name)
 
-# %% ../nbs/51_comparison.ipynb #84428a6a
+# %% ../nbs/51_comparison.ipynb #081423ec
 def digits_outputs(seed=0):
     """Outputs of a small overfitted network on scikit-learn's bundled digits, as `load_outputs` would give them.
 
@@ -328,8 +327,10 @@ def digits_outputs(seed=0):
     from sklearn.datasets import load_digits            # here: only this function needs a data set and a network
     from sklearn.neural_network import MLPClassifier
     X, y = load_digits(return_X_y=True)
-    train, val, test = np.split(np.random.default_rng(seed).permutation(len(X)), [300, 900])
+    rng = np.random.default_rng(seed)
+    X = X / 16 + rng.normal(scale=.25, size=X.shape)
+    train, val, test = np.split(rng.permutation(len(X)), [300, 900])
     net = MLPClassifier((32,), learning_rate_init=.02, alpha=0, random_state=seed)
-    for _ in range(60): net.partial_fit(X[train] / 16, y[train], classes=np.arange(10))
-    P = net.predict_proba(X / 16)
+    for _ in range(60): net.partial_fit(X[train], y[train], classes=np.arange(10))
+    P = net.predict_proba(X)
     return Outputs(P[val], y[val], P[test], y[test], inputs="proba", classes=None, name="digits")
