@@ -7,24 +7,24 @@ __all__ = ['log_loss_scorer', 'brier_scorer', 'confidence_ece_scorer', 'classwis
            'ece_of_bins', 'mce_of_bins', 'confidence_ece', 'maximum_calibration_error', 'class_ece', 'classwise_ece',
            'thresholded_ece', 'ScoreDecomposition', 'score_decomposition', 'Scorer']
 
-# %% ../nbs/10_metrics.ipynb #6e0c7435
+# %% ../nbs/10_metrics.ipynb #c17d0cd3
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Callable
 
 import numpy as np
 from scipy.special import entr, rel_entr
-from .bins import bin_index, binary_bins, classwise_bins, classwise_quantile_edges, confidence_bins, uniform_edges
+from .bins import bin_index, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges, uniform_edges
 from .simplex import FLOOR, check_labels, check_probs, check_weights
 
-# %% ../nbs/10_metrics.ipynb #5f5082ef
+# %% ../nbs/10_metrics.ipynb #adef2b58
 def _checked(y, P, sample_weight, classes):
     "Labels as column numbers, checked probabilities, float64 weights; rows of weight zero are gone."
     P = check_probs(P)
     y, w = check_labels(y, *P.shape, classes)[0], check_weights(sample_weight, len(P))
     return (y, P, w) if w.all() else (y[w > 0], P[w > 0], w[w > 0])
 
-# %% ../nbs/10_metrics.ipynb #ee58f375
+
 def _is_kull(convention):
     "Is it the convention of Kull et al. 2019? A ValueError for an unknown one."
     if convention in (None, "kull2019"): return convention is not None
@@ -56,7 +56,7 @@ def log_loss(y, P, *, floor=0.0, convention=None, sample_weight=None, classes=No
     p = np.maximum(P[np.arange(len(y)), y].astype(np.float64), 1e-15 if _is_kull(convention) else floor)
     with np.errstate(divide="ignore"): return float(0.0 - np.average(np.log(p), weights=w))
 
-# %% ../nbs/10_metrics.ipynb #48d51270
+# %% ../nbs/10_metrics.ipynb #a2031887
 def _over_classes(values, reduction):
     "Sum or mean of (K,) values."
     if reduction == "mean": return float(np.mean(values))
@@ -84,7 +84,7 @@ def brier_score(y, P, *, reduction="sum", convention=None, sample_weight=None, c
     y, P, w = _checked(y, P, sample_weight, classes)
     distance = P.astype(np.float64)
     distance[np.arange(len(y)), y] -= 1
-    return _over_classes(w @ distance**2 / w.sum(), "mean" if _is_kull(convention) else reduction)
+    return _over_classes(np.einsum("i,ik,ik->k", w, distance, distance) / w.sum(), "mean" if _is_kull(convention) else reduction)
 
 # %% ../nbs/10_metrics.ipynb #123893bd
 def ece_of_bins(stats):
@@ -219,7 +219,7 @@ def classwise_ece(y, P, *, reduction="mean", n_bins=15, binning="uniform", close
                        classes=classes)
     return _over_classes(errors, "sum" if convention else reduction)
 
-# %% ../nbs/10_metrics.ipynb #1c06c9f9
+# %% ../nbs/10_metrics.ipynb #df9084c5
 def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_weight=None, classes=None):
     """Classwise calibration error of the probabilities that reach a threshold, in bins of equal mass (M.11).
 
@@ -246,9 +246,9 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
     errors = []
     for k in np.flatnonzero(keep.any(axis=0)):
         rows = keep[:, k]
-        p, v = P[rows, k: k+1], w[rows]
-        stats = binary_bins(y[rows] == k, p[:, 0], _edges(p, n_bins, "quantile", v)[0], closed=closed, sample_weight=v)
-        errors.append(ece_of_bins(stats)[0])
+        p, v = P[rows, k], w[rows]
+        index = bin_index(p, quantile_edges(p, n_bins, v), closed=closed)
+        errors.append(np.abs(np.bincount(index, v * ((y[rows] == k) - p))).sum() / v.sum())     # (M.7)
     return float(np.mean(errors))
 
 # %% ../nbs/10_metrics.ipynb #807e1505
@@ -270,7 +270,7 @@ class ScoreDecomposition:
     @property
     def score(self): return self.calibration + self.refinement + self.within
 
-# %% ../nbs/10_metrics.ipynb #66730bdc
+# %% ../nbs/10_metrics.ipynb #0962de2c
 def _group_means(y, P, w, group):
     "Share of the weight (G,), mean prediction (G, K) and class frequencies (G, K) of the groups."
     group, K = np.unique(group, return_inverse=True)[1], P.shape[1]
@@ -290,7 +290,7 @@ def score_decomposition(y, P, *, score="log", n_bins=15, binning="uniform", clos
 
     Returns
     -------
-    ScoreDecomposition; where the log loss is infinite, calibration may be infinite and `within` NaN
+    ScoreDecomposition; if a group gives probability 0 to a class that it holds, calibration is infinite and `within` NaN
 
     Raises
     ------
@@ -304,7 +304,7 @@ def score_decomposition(y, P, *, score="log", n_bins=15, binning="uniform", clos
     if score == "log": total, distance, spread = log_loss(y, P, sample_weight=w), rel_entr(c, p).sum(1), entr(c).sum(1)
     else: total, distance, spread = brier_score(y, P, sample_weight=w), ((p - c)**2).sum(1), 1 - (c**2).sum(1)
     calibration, refinement = float(share @ distance), float(share @ spread)
-    return ScoreDecomposition(calibration, refinement, total - calibration - refinement if np.isfinite(total) else np.nan)
+    return ScoreDecomposition(calibration, refinement, total - calibration - refinement if calibration < np.inf else np.nan)
 
 # %% ../nbs/10_metrics.ipynb #df83af11
 @dataclass(frozen=True)
