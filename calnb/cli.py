@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['make_parser', 'pick_calibrators', 'run_compare', 'main']
 
-# %% ../nbs/70_cli.ipynb #81f114bb
+# %% ../nbs/70_cli.ipynb #58c23db2
 import argparse
 import sys
 
-from .comparison import compare_outputs, default_calibrators, digits_outputs
+from .comparison import check_free, compare_outputs, default_calibrators, digits_outputs
 from .data import load_outputs
 
-# %% ../nbs/70_cli.ipynb #f8ba0fa4
+# %% ../nbs/70_cli.ipynb #8ade6c30
 def make_parser():
     """The grammar of the command line: an `argparse.ArgumentParser` with one sub-command for each job."""
     parser = argparse.ArgumentParser(prog="calnb", description="Calibrate the probabilities of a classifier.")
@@ -20,8 +20,9 @@ def make_parser():
     job = jobs.add_parser("compare", help="fit every calibrator on the validation part of a file, measure on its test part",
                           description="Fit every calibrator on the validation part of FILE, measure on its test part, print the table.")
     job.add_argument("file", nargs="?", metavar="FILE",
-                     help="outputs with labels (.npz, .npy, .csv, .parquet; see the chapter on data); without it, a small network is "
-                          "trained on handwritten digits")
+                     help="outputs with labels: .npz with arrays logits_val, labels_val, logits_test, labels_test (or probs_val, probs_test); "
+                          "a folder of .npy files with these names; .csv or .parquet with columns logit_... or proba_..., label, and part "
+                          "(val or test). Without it, a small network is trained on handwritten digits")
     job.add_argument("--out", metavar="DIR", help="write report.html (opens offline), table.csv and reliability.png there")
     job.add_argument("--force", action="store_true", help="replace a report that is already there")
     job.add_argument("--calibrators", metavar="A,B", help="only these, separated by commas: " + ", ".join(default_calibrators()))
@@ -52,10 +53,11 @@ def pick_calibrators(names):
         picked[found] = known[found]
     return picked
 
-# %% ../nbs/70_cli.ipynb #26bd1aa7
+# %% ../nbs/70_cli.ipynb #32be6734
 def run_compare(args):
     """`calnb compare`: print the table of a comparison and, with --out, write its report."""
     calibrators = pick_calibrators(args.calibrators)
+    if args.out: check_free(args.out, force=args.force)
     outputs = digits_outputs(args.seed) if args.file is None else \
         load_outputs(args.file, inputs=args.inputs, split=args.split, seed=args.seed)
     result = compare_outputs(outputs, calibrators)

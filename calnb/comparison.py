@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_columns', 'check_both_labels', 'compare',
            'make_table', 'table_cells', 'text_table', 'html_table', 'Comparison', 'plot_curves', 'report_html',
-           'write_whole', 'save_report', 'compare_outputs', 'digits_outputs']
+           'write_whole', 'check_free', 'save_report', 'compare_outputs', 'digits_outputs']
 
 # %% ../nbs/51_comparison.ipynb #92300dcb
 import html
@@ -254,7 +254,7 @@ In parentheses the rank among the calibrators, 1 is best; all measures but accur
 </body></html>
 """
 
-# %% ../nbs/51_comparison.ipynb #9691ceb2
+# %% ../nbs/51_comparison.ipynb #399a0e17
 def write_whole(path, content):
     """Write bytes to a file so that it never exists in part: to a temporary name first, then renamed."""
     path = Path(path)
@@ -263,6 +263,12 @@ def write_whole(path, content):
         temporary.write_bytes(content)
         temporary.replace(path)
     finally: temporary.unlink(missing_ok=True)
+
+
+def check_free(folder, *, force=False):
+    """ValueError if a report is already in the folder and force is not given."""
+    there = [Path(folder)/name for name in ("report.html", "table.csv", "reliability.png") if (Path(folder)/name).exists()]
+    if there and not force: raise ValueError(f"{there[0]} exists already. Choose another folder, or replace it with force.")
 
 
 def save_report(comparison, folder, *, force=False):
@@ -283,8 +289,7 @@ def save_report(comparison, folder, *, force=False):
     ValueError : if a file exists and force is not given, or the folder cannot be made or written to
     """
     folder, buffer = Path(folder), BytesIO()
-    there = [name for name in ("report.html", "table.csv", "reliability.png") if (folder/name).exists()]
-    if there and not force: raise ValueError(f"{folder/there[0]} exists already. Choose another folder, or replace it with force.")
+    check_free(folder, force=force)
     comparison.plot().savefig(buffer, format="png", dpi=120)
     try:
         folder.mkdir(parents=True, exist_ok=True)
