@@ -321,11 +321,11 @@ def _from_arrays(found, inputs, classes, name):
     (y_val, y_test), classes = _encode(y, K, classes, labels)
     return Outputs(P[0], y_val, P[1], y_test, inputs, classes, name)
 
-# %% ../nbs/02_data.ipynb #b0930866
-def _more_cells_than_names(path):
-    "Is the first row of a csv file longer than its header?"
-    with path.open(newline="", encoding="utf-8-sig") as f: lengths = [len(row) for row in islice(filter(None, csv.reader(f)), 2)]
-    return lengths != sorted(lengths, reverse=True)
+# %% ../nbs/02_data.ipynb #cafaedcb
+def _first_rows(path):
+    "The header and the first row of a csv file, as text."
+    with path.open(newline="", encoding="utf-8-sig") as f: rows = [*islice(filter(None, csv.reader(f)), 2)]
+    return (*rows, [], [])[:2]
 
 
 def _read_table(path):
@@ -334,14 +334,15 @@ def _read_table(path):
     if path.suffix.lower() == ".parquet":
         table = _read("the file", partial(pd.read_parquet, engine="pyarrow"), path)
         table.columns = [str(c) for c in table.columns]
-        if table.columns.has_duplicates: raise ValueError("two columns have the same name.")
         return table
-    if _read("the file", _more_cells_than_names, path): raise ValueError("rows have more cells than the header has names.")
+    header, first = _read("the file", _first_rows, path)
+    if len(first) > len(header): raise ValueError("rows have more cells than the header has names.")
+    if len(set(header)) < len(header): raise ValueError("two columns have the same name.")
     options = dict(keep_default_na=False, na_values=[""], low_memory=False)
     table = _read("the file", partial(pd.read_csv, **options), path)
     return table.loc[:, [c for c in table.columns if not c.startswith("Unnamed: ")]]
 
-# %% ../nbs/02_data.ipynb #985948d3
+# %% ../nbs/02_data.ipynb #66639b58
 def _score_columns(columns, inputs, reserved):
     "The kind of the scores, their columns from left to right, and the names of the classes."
     prefix = {"logits": "logit_", "proba": "proba_"}
@@ -351,6 +352,7 @@ def _score_columns(columns, inputs, reserved):
     else:
         kind, found = inputs, [c for c in columns if c not in reserved]
         shown = ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
+        if not found: raise ValueError("has no columns of scores.")
         if inputs is None:
             raise ValueError(f"columns {shown} do not say what they are. Name them logit_... or proba_..., or pass inputs=.")
     names = [c.removeprefix(prefix[kind]) for c in found]
