@@ -286,7 +286,7 @@ def map_arrows(cal, m=12):
     start = simplex_grid(m)
     return start, cal.predict_proba(np.log(start) if cal.inputs == "logits" else start)
 
-# %% ../nbs/12_diagrams.ipynb #af214c1b
+# %% ../nbs/12_diagrams.ipynb #bbc277aa
 def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     """Mean probabilities and label frequencies in small triangles of the simplex: (G.1) for the whole vector.
 
@@ -311,6 +311,7 @@ def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     if P.shape[1] != 3: raise ValueError(f"P has {P.shape[1]} columns. A triangle shows exactly 3.")
     y = check_labels(y, *P.shape, classes)[0]
     cells, cell = np.unique(np.minimum(np.floor(m * P), m - 1), axis=0, return_inverse=True)
+    cell = cell.ravel()                                     # numpy 2.0 alone returns a column
     sums = np.zeros((2, len(cells), 3))
     np.add.at(sums[0], cell, P)
     np.add.at(sums[1], (cell, y), 1)
@@ -343,7 +344,7 @@ def plot_arrows(start, end, ax=None, *, names=(0, 1, 2), color=MAP_COLOR):
     ax.quiver(*u.T, *(v - u).T, angles="xy", scale_units="xy", scale=1, width=.005, color=color)
     return ax
 
-# %% ../nbs/12_diagrams.ipynb #3c288713
+# %% ../nbs/12_diagrams.ipynb #34e16b86
 def plot_map(cal, ax=None):
     """Draw a fitted calibrator of three classes as arrows from p to q, see `map_arrows`. Returns the Axes."""
     return plot_arrows(*map_arrows(cal), ax, names=cal.classes_)
@@ -359,8 +360,10 @@ def plot_simplex(P, y=None, ax=None, *, names=(0, 1, 2)):
     ax, names : as in `plot_arrows`
     """
     ax, points = _triangle(ax, names), to_plane(P)
-    for k in [None] if y is None else range(3):
-        mine = slice(None) if k is None else np.asarray(y) == k
-        ax.plot(*points[mine].T, ".", markersize=4, alpha=.5, color=f"C{k or 0}", label=None if k is None else f"true {names[k]}")
-    if y is not None: ax.legend(loc="upper left", fontsize=8, frameon=False, bbox_to_anchor=(-.05, 1))
+    style = {"marker": ".", "markersize": 4, "alpha": .5, "linestyle": "none"}
+    if y is None: ax.plot(*points.T, color="black", **style)
+    else:
+        for k, color in enumerate(("tab:green", "tab:purple", "tab:brown")):
+            ax.plot(*points[np.asarray(y) == k].T, color=color, label=f"true {names[k]}", **style)
+        ax.legend(loc="upper left", fontsize=8, frameon=False, bbox_to_anchor=(-.05, 1))
     return ax
