@@ -10,6 +10,7 @@ test: .venv/dev
 	$(PY) -m pytest -q nbs
 export: .venv/dev
 	.venv/bin/nbdev_export
+	$(PY) docs/readme.py
 outputs: .venv/dev
 	$(PY) docs/execute.py
 lab: .venv/dev

@@ -41,11 +41,16 @@ def linkcode_resolve(domain, info):
     return place and f"../{place}"
 
 
-def link_names(app, what, name, obj, options, lines):
-    "`check_probs` in a docstring becomes a link to its entry, whichever module it lives in."
+def plain_text(app, what, name, obj, options, lines):
+    """Docstrings are written to be read in Jupyter, as plain text: only backticks are markup, and `check_probs` is a link.
+
+    So `beta_`, `*` and `|` outside backticks are escaped, except in the names of parameters, where numpydoc does it."""
     full = {n.split(".", 2)[2]: n for n in anchors() if n.startswith("calnb.")}
-    def one(m): return f":py:obj:`{m[1]} <{full[m[1]]}>`" if m[1] in full and full[m[1]] != name else m[0]
-    lines[:] = [re.sub(r"(?<![`:])`([A-Za-z][\w.]*)`(?!`)", one, line) for line in lines]
+    def link(m): return f":py:obj:`{m[1]} <{full[m[1]]}>`" if m[1] in full and full[m[1]] != name else m[0]
+    def escape(text): return re.sub(r"`[^`]*`|(?<=\w)_(?!\w)|[*|]", lambda m: m[0] if m[0][0] == "`" else "\\" + m[0], text)
+    for i, line in enumerate(lines):
+        parameter, text = re.fullmatch(r"([\w, *]+ : )?(.*)", line).groups()
+        lines[i] = (parameter or "") + re.sub(r"(?<![`:])`([A-Za-z][\w.]*)`(?!`)", link, escape(text))
 
 
 def skip(app, what, name, obj, skip, options):
@@ -60,6 +65,6 @@ def plain_equations(app, doctree):
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", link_names, priority=400)      # before numpydoc
+    app.connect("autodoc-process-docstring", plain_text, priority=400)      # before numpydoc
     app.connect("autodoc-skip-member", skip)
     app.connect("doctree-read", plain_equations)
