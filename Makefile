@@ -7,7 +7,7 @@ compare: .venv/runtime
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5
 test: .venv/dev
-	$(PY) -m pytest -q nbs
+	$(PY) -m pytest -q -rs nbs
 export: .venv/dev
 	.venv/bin/nbdev_export
 	$(PY) docs/readme.py

@@ -10,6 +10,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
 NBDEV = Path(sys.executable).parent
+VALUES = {"describe", "fit", "head", "predict", "predict_proba", "read_csv", "round", "sort_values", "table"}
 QUIET = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
@@ -64,8 +65,11 @@ def shows(source):
     if any(isinstance(f, ast.Name) and f.id in ("print", "display") for f in calls): return True
     if "plt.close" not in source and any(isinstance(n, ast.Attribute) and ast.unparse(n) in ("plt.subplots", "plt.figure")
                                          for s in always for n in ast.walk(s)): return True
-    value = (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.List, ast.Dict, ast.JoinedStr)
-    return isinstance(last, ast.Expr) and isinstance(last.value, value) and not source.rstrip().endswith(";")
+    if not isinstance(last, ast.Expr) or source.rstrip().endswith(";"): return False
+    if isinstance(last.value, ast.Call):                            # most calls may return None; these do not
+        name = getattr(last.value.func, "id", getattr(last.value.func, "attr", ""))
+        return name[:1].isupper() or name in VALUES
+    return isinstance(last.value, (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.Compare, ast.List, ast.Dict, ast.JoinedStr))
 
 
 def stale_outputs(copy):
