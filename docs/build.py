@@ -4,8 +4,8 @@
 2. The adapter turns the rest into what MyST-NB reads: subtitle, tags, links, an anchor at every exported name.
 3. Sphinx writes the pages. A warning is an error, and every link of the result is followed once.
 
-Whatever chapters exist are built. A link to a chapter that does not exist becomes plain text and is reported; with
---strict it is an error. Nothing is executed: the pages show the outputs that the notebooks hold."""
+Whatever chapters exist are built. A link to a chapter that does not exist becomes plain text and is reported, as is a
+second title on a page; with --strict these are errors. Nothing is executed: the pages show the outputs that the notebooks hold."""
 import argparse, ast, re, shutil, sys
 from functools import cache
 from html.parser import HTMLParser
@@ -82,20 +82,20 @@ class Procs(FilterDefaults):
 
 
 class Adapter:
-    "Rewrites one processed notebook for MyST-NB. `missing` collects links to chapters that do not exist."
+    "Rewrites one processed notebook for MyST-NB. `notes` collects what is wrong with it."
 
-    def __init__(self, chapter, missing):
-        self.chapter, self.missing = chapter, missing
+    def __init__(self, chapter, notes):
+        self.chapter, self.notes = chapter, notes
         self.pages = {c.path.name: c.page for c in book()} | {"index.ipynb": "index"}
 
     def notebook(self):
         marks = {c.id: names_defined(c) for c in self.chapter.nb.cells}
         nb = NBProcessor(nb=self.chapter.nb, procs=Procs().procs(), process=True).nb
-        cells, titled = [], False
+        cells, titles = [], 0
         for cell in nb.cells:
             if cell.cell_type == "markdown":
-                if not titled and re.search(r"^# ", cell.source, re.M): titled, cell.source = True, self.head(cell.source)
-                cell.source = self.text(cell.source)
+                titles += (own := len(re.findall(r"^# ", re.sub(r"(?ms)^```.*?^```", "", cell.source), re.M)))
+                cell.source = self.text(self.head(cell.source) if own and titles == own else cell.source)
             elif cell.cell_type == "code":
                 if not self.code(cell): continue
                 spans = "".join(f'<span id="{anchor(n)}"></span>' for n in marks.get(cell.id, []))
@@ -103,6 +103,7 @@ class Adapter:
                     cell.metadata.setdefault("tags", []).append("exported")         # custom.css marks the library's own code
                     cells.append(mk_cell(f'<div class="anchors">{spans}</div>', "markdown"))
             cells.append(cell)
+        if titles != 1: self.notes.append(f"{self.chapter.path.name} has {titles} titles (`# ...`); a page has one")
         nb.cells, nb.metadata = cells, {"language_info": {"name": "python", "pygments_lexer": "ipython3"}}
         return nb
 
@@ -128,7 +129,7 @@ class Adapter:
             label, target, fragment = m.groups()
             if target in self.pages: return f"[{label}]({self.pages[target]}.ipynb{(fragment or '').lower()})"
             if target.endswith(".ipynb"):
-                self.missing.append(f"{self.chapter.path.name} links to {target}, which does not exist")
+                self.notes.append(f"{self.chapter.path.name} links to {target}, which does not exist")
                 return label
             if not target.startswith("../"): return m[0]
             return f"[{label}]({get_config().git_url}/blob/{get_config().branch}/{target[3:]})"
@@ -188,14 +189,14 @@ def write_api(folder):
 
 
 def write_source():
-    "Fill _proc/site from the notebooks; returns the links to missing chapters."
-    source, static, missing = PROC/"site", PROC/"static", []
+    "Fill _proc/site from the notebooks; returns what is wrong with them."
+    source, static, notes = PROC/"site", PROC/"static", []
     shutil.rmtree(PROC, ignore_errors=True)
     source.mkdir(parents=True)
-    for c in book(): write_nb(Adapter(c, missing).notebook(), source/f"{c.page}.ipynb")
+    for c in book(): write_nb(Adapter(c, notes).notebook(), source/f"{c.page}.ipynb")
     front = NBS/"index.ipynb"
     if front.exists():
-        nb = Adapter(Chapter(front), missing).notebook()
+        nb = Adapter(Chapter(front), notes).notebook()
         nb.cells.append(mk_cell(contents(), "markdown"))
         write_nb(nb, source/"index.ipynb")
     else: (source/"index.md").write_text(f"# {get_config().title}\n\n{get_config().description}.\n\n{contents()}", encoding="utf-8")
@@ -205,7 +206,7 @@ def write_source():
     mathjax = Path(distribution("sphinx-mathjax-offline").locate_file("sphinx-mathjax-offline"))/"static"/"mathjax"
     for part in ("output/chtml/fonts/woff-v2", "input/tex/extensions"): shutil.copytree(mathjax/part, static/"mathjax"/part)
     shutil.copy(mathjax/"tex-chtml.js", static/"mathjax")
-    return missing
+    return notes
 
 
 # ---------------------------------------------------------------- is the result sound?
@@ -249,8 +250,8 @@ def faults(site):
 
 def main(strict=False):
     from sphinx.cmd.build import build_main
-    missing = write_source()
-    for line in missing: print(("error: " if strict else "note: ") + line)
+    notes = write_source()
+    for line in notes: print(("error: " if strict else "note: ") + line)
     # MyST-NB writes a folder beside the one it is told to, so that one lies in _proc; a failed build leaves the old site.
     if build_main(["-q", "-W", "--keep-going", "-b", "html", "-c", str(ROOT/"docs"), "-d", str(PROC/"doctrees"),
                    str(PROC/"site"), str(PROC/"html")]): return 1
@@ -259,10 +260,10 @@ def main(strict=False):
     found = faults(SITE)
     for line in found: print(f"error: {line}")
     print(f"{len(book())} chapters, {len(list(SITE.rglob('*.html')))} pages: {SITE/'index.html'}")
-    return 1 if found or strict and missing else 0
+    return 1 if found or strict and notes else 0
 
 
 if __name__ == "__main__":
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("--strict", action="store_true", help="a link to a chapter that does not exist is an error")
+    ap.add_argument("--strict", action="store_true", help="what is only reported otherwise is an error")
     sys.exit(main(ap.parse_args().strict))

@@ -60,7 +60,8 @@ def shows(source):
     if not body: return False
     last, always = body[-1], []
     for node in body:                                               # statements that run whatever happens
-        always += node.body if isinstance(node, (ast.For, ast.With)) else [node]
+        if isinstance(node, (ast.For, ast.With)): always += node.body
+        elif not isinstance(node, (ast.FunctionDef, ast.ClassDef)): always.append(node)
     calls = [n.value.func for n in always if isinstance(n, ast.Expr) and isinstance(n.value, ast.Call)]
     if any(isinstance(f, ast.Name) and f.id in ("print", "display") for f in calls): return True
     if "plt.close" not in source and any(isinstance(n, ast.Attribute) and ast.unparse(n) in ("plt.subplots", "plt.figure")
