@@ -32,8 +32,16 @@ def pool_adjacent_violators(hits, weight):
     start = np.flatnonzero(np.append(True, np.diff(fit) > 1e-12 * fit[1:]))         # 1e-12: rounding of a mean, and no more
     return start, np.add.reduceat(hits, start), np.add.reduceat(weight, start)
 
-# %% ../nbs/33_isotonic.ipynb #3c0cd9fd
-def _tied(x): return np.rint(x * 2.0**40) / 2.0**40
+# %% ../nbs/33_isotonic.ipynb #e3940673
+def _tied(s):
+    "Scores rounded to 40 significant binary digits."
+    digits, exponent = np.frexp(s)
+    return np.ldexp(np.rint(digits * 2.0**40), exponent - 40)
+
+
+def _tied_log(logp):
+    "Log-probabilities rounded to multiples of 2**-40."
+    return np.rint(logp * 2.0**40) / 2.0**40
 
 # %% ../nbs/33_isotonic.ipynb #e68a0ad8
 class IsotonicCalibration(BinaryMap):
@@ -106,7 +114,7 @@ class FlatGroups:
         mean = np.add.reduceat(self.mass, first) / np.add.reduceat(self.weight, first)
         return np.minimum(np.log(np.maximum(mean, np.finfo(float).tiny)), np.append(self.thresholds[first[1:]], 0.0))
 
-# %% ../nbs/33_isotonic.ipynb #ddc185e6
+# %% ../nbs/33_isotonic.ipynb #9ad0be37
 def flatten_groups(logp, y, w):
     """Group the entries of all rows between neighbouring values of true classes (I.9).
 
@@ -121,20 +129,20 @@ def flatten_groups(logp, y, w):
     FlatGroups, with at most n + 1 groups
     """
     n, K = logp.shape
-    true = _tied(logp[np.arange(n), y])
+    true = _tied_log(logp[np.arange(n), y])
     inner = np.unique(true)
-    if inner[0] <= _tied(logp.min()): inner = inner[1:]
+    if inner[0] <= _tied_log(logp.min()): inner = inner[1:]
     G, step = len(inner) + 1, max(1, 2**16 // K)
     group, weight, mass = np.empty((n, K), dtype=np.int32), np.zeros(G), np.zeros(G)
     for rows in (slice(i, i + step) for i in range(0, n, step)):
-        x, v = np.sort(_tied(logp[rows]), axis=1), w[rows, None]
+        x, v = np.sort(_tied_log(logp[rows]), axis=1), w[rows, None]
         group[rows] = b = np.searchsorted(inner, x, side="right")
         weight += np.bincount(b.ravel(), np.repeat(v, K), G)
         mass += np.bincount(b.ravel(), (v * np.exp(x)).ravel(), G)
     true = np.searchsorted(inner, true, side="right")
     return FlatGroups(np.append(-np.inf, inner), group, true, np.bincount(true, w, G), weight, mass)
 
-# %% ../nbs/33_isotonic.ipynb #b71074d0
+# %% ../nbs/33_isotonic.ipynb #ff47fd21
 class FIR(Calibrator):
     """Flattened isotonic regression: one nondecreasing map for the entries of all classes, then rows divided by their sums (I.8).
 
@@ -175,7 +183,7 @@ class FIR(Calibrator):
         if self.interpolate: self.centers_ = flat.centers(start[again])
 
     def _predict(self, X):
-        x = _tied(X)
+        x = _tied_log(X)
         if self.interpolate: g = np.exp(np.interp(x, self.centers_, np.log(self.values_)))
         else: g = self.values_[np.searchsorted(self.thresholds_[1:], x, side="right")]
         g = np.where(g.any(axis=1, keepdims=True), g, np.exp(X))                      # nothing but zeros: the row as it came
