@@ -5,13 +5,14 @@
 # %% auto #0
 __all__ = ['pool_adjacent_violators', 'IsotonicCalibration', 'FlatGroups', 'flatten_groups', 'FIR']
 
-# %% ../nbs/33_isotonic.ipynb #c44bac4a
+# %% ../nbs/33_isotonic.ipynb #1909c813
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.sparse import csr_array
 from .base import Calibrator
+from .histogram import round_scores
 from .ovr import BinaryMap
 
 # %% ../nbs/33_isotonic.ipynb #e5091af9
@@ -32,18 +33,12 @@ def pool_adjacent_violators(hits, weight):
     start = np.flatnonzero(np.append(True, np.diff(fit) > 1e-12 * fit[1:]))         # 1e-12: rounding of a mean, and no more
     return start, np.add.reduceat(hits, start), np.add.reduceat(weight, start)
 
-# %% ../nbs/33_isotonic.ipynb #e3940673
-def _tied(s):
-    "Scores rounded to 40 significant binary digits."
-    digits, exponent = np.frexp(s)
-    return np.ldexp(np.rint(digits * 2.0**40), exponent - 40)
-
-
+# %% ../nbs/33_isotonic.ipynb #43794190
 def _tied_log(logp):
-    "Log-probabilities rounded to multiples of 2**-40."
+    "Log-probabilities rounded to multiples of 2**-40: those of equal `round_scores` are ties."
     return np.rint(logp * 2.0**40) / 2.0**40
 
-# %% ../nbs/33_isotonic.ipynb #e68a0ad8
+# %% ../nbs/33_isotonic.ipynb #1cd418da
 class IsotonicCalibration(BinaryMap):
     """The best nondecreasing map of the probability of class 1, for every proper score (I.1), bounded by a floor (I.6).
 
@@ -72,13 +67,13 @@ class IsotonicCalibration(BinaryMap):
     def _fit_binary(self, s, t, w):
         a = 1 / (w.sum() + 2) if self.floor is None else self.floor
         if not 0 <= a < .5: raise ValueError(f"floor is {a}. Expected a number from 0 to below 0.5.")
-        scores, place = np.unique(_tied(s), return_inverse=True)                     # ties become one group
+        scores, place = np.unique(round_scores(s), return_inverse=True)                  # ties become one group
         start, hits, weight = pool_adjacent_violators(np.bincount(place, w * t), np.bincount(place, w))
         size = np.diff(np.append(start, len(scores)))
         ends = np.unique(np.append(start, start + size - 1))
         self.thresholds_, self.values_ = scores[ends], np.clip(np.repeat(hits / weight, size)[ends], a, 1 - a)
 
-    def _predict_binary(self, s): return np.interp(_tied(s), self.thresholds_, self.values_)
+    def _predict_binary(self, s): return np.interp(round_scores(s), self.thresholds_, self.values_)
 
 # %% ../nbs/33_isotonic.ipynb #d4f7a88e
 @dataclass(frozen=True, eq=False)
