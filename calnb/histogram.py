@@ -98,7 +98,7 @@ class HistogramBinning(BinaryMap):
 
     def _predict_binary(self, s): return self.values_[bin_index(round_scores(s), self.edges_)]
 
-# %% ../nbs/32_histogram.ipynb #72d3928d
+# %% ../nbs/32_histogram.ipynb #39b13044
 def leave_one_out_loss(s, t, w, edges, a):
     """Mean log loss of rows predicted by the other rows in their bins (H.3), in nats.
 
@@ -109,7 +109,7 @@ def leave_one_out_loss(s, t, w, edges, a):
     a : smoothing, positive
     """
     b, (n, h) = bin_index(s, edges), bin_sums(s, t, w, edges)
-    u, same = np.minimum(w, 1), np.where(t == 1, h[b], n[b] - h[b])                  # same: rows of the row's own class in its bin
+    u, same = np.minimum(w, 1), np.where(t == 1, h[b], n[b] - h[b])         # same: rows of the row's own class in its bin
     return -np.average(np.log((np.maximum(same - u, 0) + a) / (n[b] - u + 2 * a)), weights=w)
 
 # %% ../nbs/32_histogram.ipynb #a7f8917b
@@ -163,12 +163,12 @@ def set_top(P, top, q):
     Q[i, top] = q
     return Q
 
-# %% ../nbs/32_histogram.ipynb #2f42a065
+# %% ../nbs/32_histogram.ipynb #4cedc058
 class TopLabelBinning(Calibrator):
     """Histogram binning of the confidence, separately for each predicted label (H.4); the other classes share the rest.
 
-    Promises that the probability given to the top label of the *input* is calibrated given that label. Promises nothing about the other
-    classes, and that label need not stay on top. Another map for every class; free parameters: one per bin. The first of
+    Promises that the probability given to the top label of the *input* is calibrated given that label. Promises nothing
+    about the other classes, and that label need not stay on top. Another map for every class; free parameters: one per bin. The first of
     equal probabilities is the top. A label that was never on top in `fit` leaves its rows as they came.
 
     Parameters

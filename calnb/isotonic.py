@@ -75,7 +75,7 @@ class IsotonicCalibration(BinaryMap):
 
     def _predict_binary(self, s): return np.interp(round_scores(s), self.thresholds_, self.values_)
 
-# %% ../nbs/33_isotonic.ipynb #d4f7a88e
+# %% ../nbs/33_isotonic.ipynb #aa8fcc22
 @dataclass(frozen=True, eq=False)
 class FlatGroups:
     """All nK entries of n rows, grouped between neighbouring values of true classes (I.9); made by `flatten_groups`.
@@ -105,7 +105,7 @@ class FlatGroups:
                          shape=(len(self.group), len(self.weight)))
 
     def centers(self, first):
-        "Log of the mean probability of the blocks that begin at the groups `first` (B,), each at most the end of its block (I.12)."
+        "Log of the mean probability of each block (I.12), at most its end; blocks begin at the groups `first` (B,)."
         mean = np.add.reduceat(self.mass, first) / np.add.reduceat(self.weight, first)
         return np.minimum(np.log(np.maximum(mean, np.finfo(float).tiny)), np.append(self.thresholds[first[1:]], 0.0))
 
@@ -137,12 +137,12 @@ def flatten_groups(logp, y, w):
     true = np.searchsorted(inner, true, side="right")
     return FlatGroups(np.append(-np.inf, inner), group, true, np.bincount(true, w, G), weight, mass)
 
-# %% ../nbs/33_isotonic.ipynb #ff47fd21
+# %% ../nbs/33_isotonic.ipynb #ca948eb7
 class FIR(Calibrator):
     """Flattened isotonic regression: one nondecreasing map for the entries of all classes, then rows divided by their sums (I.8).
 
-    Keeps the ranking of classes, with ties inside a block (with `interpolate`, only beyond the outermost centres). The same map for
-    every class. Free parameters: as many as blocks. With inputs="proba", entries below 2**-52 are ties (`safe_log`).
+    Keeps the ranking of classes, with ties inside a block (with `interpolate`, only beyond the outermost centres). The same
+    map for every class. Free parameters: as many as blocks. With inputs="proba", entries below 2**-52 are ties (`safe_log`).
 
     Parameters
     ----------
