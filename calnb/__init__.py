@@ -22,6 +22,11 @@ from .diagrams import (
     observed_arrows, plot_arrows, plot_before_after, plot_counts, plot_map, plot_reliability, plot_simplex,
     reliability_curves, ReliabilityCurve, ReliabilityDisplay, simplex_grid, worst_curves)
 from .scaling import best_beta, TemperatureScaling
+from .ovr import BinaryMap, class_score, fit_maps, OneVsRest, Unchanged
+from .histogram import (
+    bin_sums, bin_values, histogram_edges, HistogramBinning, HistogramBinningCV, leave_one_out_loss, round_scores,
+    set_top, TopLabelBinning)
+from .isotonic import FIR, FlatGroups, flatten_groups, IsotonicCalibration, pool_adjacent_violators
 from .comparison import (
     check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
     html_table, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html, save_report,
