@@ -6,12 +6,13 @@ from .simplex import (
     CORNERS, FLOOR, LOWEST_LOG, SUM_TOLERANCE, as_columns, as_floats, as_labels, check_labels, check_logits,
     check_probs, check_weights, logits_to_logp, normalize, one_hot, safe_log, to_plane)
 from .data import (
-    KEYS, NO_PICKLE, PICKLES, bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores,
-    DirichletScores, draw_labels, load_outputs, Outputs, Overconfident, overconfident)
+    bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores, DirichletScores, draw_labels,
+    Overconfident, overconfident)
 from .base import as_view, Calibrator, check_calibrator, Identity, progress
 from .bins import (
     bin_index, binary_bins, BinStats, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges,
     uniform_edges)
+from .outputs import load_outputs, Outputs
 from .metrics import (
     brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, confidence_ece,
     confidence_ece_scorer, ece_of_bins, log_loss, log_loss_scorer, maximum_calibration_error, mce_of_bins,
@@ -22,6 +23,6 @@ from .diagrams import (
     reliability_curves, ReliabilityCurve, ReliabilityDisplay, simplex_grid, worst_curves)
 from .scaling import best_beta, TemperatureScaling
 from .comparison import (
-    check_both_labels, compare, compare_outputs, Comparison, default_calibrators, digits_outputs, html_table,
-    make_table, measure, name_calibrators, plot_curves, rank_columns, report_html, save_report, table_cells,
-    text_table, write_whole)
+    check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
+    html_table, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html, save_report,
+    table_cells, text_table, write_whole)

@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['make_parser', 'pick_calibrators', 'run_compare', 'main']
 
-# %% ../nbs/70_cli.ipynb #58c23db2
+# %% ../nbs/70_cli.ipynb #0f04d7ce
 import argparse
 import sys
 
 from .comparison import check_free, compare_outputs, default_calibrators, digits_outputs
-from .data import load_outputs
+from .outputs import load_outputs
 
 # %% ../nbs/70_cli.ipynb #8ade6c30
 def make_parser():

@@ -7,7 +7,7 @@ __all__ = ['STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_
            'make_table', 'table_cells', 'text_table', 'html_table', 'Comparison', 'plot_curves', 'report_html',
            'write_whole', 'check_free', 'save_report', 'compare_outputs', 'digits_outputs']
 
-# %% ../nbs/51_comparison.ipynb #92300dcb
+# %% ../nbs/51_comparison.ipynb #349412c8
 import html
 import os
 import time
@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 from .base import Identity, as_view, progress
-from .data import Outputs
 from .diagrams import IDENTITY_COLOR, MAP_COLOR, confidence_curve, plot_reliability
 from .metrics import brier_score, classwise_ece, confidence_ece, log_loss, maximum_calibration_error
 from .scaling import TemperatureScaling
+from .outputs import Outputs
 from .simplex import FLOOR, as_labels, check_labels
 
 # %% ../nbs/51_comparison.ipynb #bf3fcd2e
