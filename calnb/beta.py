@@ -135,7 +135,7 @@ def _warn_if_single(t):
     "A warning if there is only one class among the targets."
     if t.min() == t.max(): warnings.warn("y holds a single class, so the map is a constant. Fit on rows of both classes.", stacklevel=5)
 
-# %% ../nbs/31_beta.ipynb #5491550b
+# %% ../nbs/31_beta.ipynb #8b345fac
 class PlattScaling(BinaryMap):
     """A sigmoid of the log-odds, (Be.6), with slope a >= 0, fitted to Platt's targets (Be.7).
 
@@ -162,6 +162,8 @@ class PlattScaling(BinaryMap):
 
     def _predict_binary(self, s): return expit(self.a_ * s + self.c_)
 
+    def _predict_rest(self, s): return expit(-self.a_ * s - self.c_)
+
 # %% ../nbs/31_beta.ipynb #03f1c80b
 def overlap(s, t, step_at=None):
     """Do the classes overlap, so that no step of an increasing curve separates them (Be.8)?
@@ -176,7 +178,7 @@ def overlap(s, t, step_at=None):
     highest, lowest = s[t == 0].max(initial=-np.inf), s[t == 1].min(initial=np.inf)
     return bool(highest > lowest) if step_at is None else bool(highest > step_at or lowest < step_at)
 
-# %% ../nbs/31_beta.ipynb #17b9a622
+# %% ../nbs/31_beta.ipynb #8cf46e76
 class BetaCalibration(BinaryMap):
     """The curve that follows from beta-distributed scores, (Be.1), with slopes a, b >= 0.
 
@@ -215,6 +217,10 @@ class BetaCalibration(BinaryMap):
         self.c_ = c + (self.a_ - self.b_) * shift
         self.m_ = half_point(self.a_, self.b_, self.c_)
 
-    def _predict_binary(self, s):
+    def _log_odds(self, s):
         u, v = beta_features(s)
-        return expit(self.a_ * u + self.b_ * v + self.c_)
+        return self.a_ * u + self.b_ * v + self.c_
+
+    def _predict_binary(self, s): return expit(self._log_odds(s))
+
+    def _predict_rest(self, s): return expit(-self._log_odds(s))

@@ -34,13 +34,13 @@ def class_score(X, k, view):
     if sure.any(): rest[sure] = logsumexp(np.delete(X[sure], k, axis=1), axis=1)
     return x - rest
 
-# %% ../nbs/30_ovr.ipynb #9844246b
+# %% ../nbs/30_ovr.ipynb #e2ae5650
 class BinaryMap(Calibrator):
     """Base of the binary maps: a method adds `_fit_binary(s, t, w)` and `_predict_binary(s)`.
 
     `view` says what the scores s (n,) are: "proba" the probability of class 1, "logp" its log-odds. The targets
-    t (n,) are 0.0 or 1.0, the weights w (n,) positive; predictions are (n,) in [0, 1].
-    Alone it calibrates two classes (the columns are 1 - q and q); `OneVsRest` lifts it to K."""
+    t (n,) are 0.0 or 1.0, the weights w (n,) positive; predictions are (n,) in [0, 1]. A map that knows 1 - q
+    better than by subtraction adds `_predict_rest(s)`. Alone it calibrates two classes (the columns are 1 - q and q); `OneVsRest` lifts it to K."""
 
     def _fit(self, X, y, w):
         if X.shape[1] != 2:
@@ -49,10 +49,12 @@ class BinaryMap(Calibrator):
         self._fit_binary(class_score(X, 1, self.view), (y == 1).astype(float), w)
 
     def _predict(self, X):
-        q = self._predict_binary(class_score(X, 1, self.view))
-        return np.column_stack([1 - q, q])
+        s = class_score(X, 1, self.view)
+        return np.column_stack([self._predict_rest(s), self._predict_binary(s)])
 
-# %% ../nbs/30_ovr.ipynb #95bea780
+    def _predict_rest(self, s): return 1 - self._predict_binary(s)
+
+# %% ../nbs/30_ovr.ipynb #3bbf2264
 class Unchanged(BinaryMap):
     """Return the given probability. What `OneVsRest` uses for a class without examples, or without counterexamples.
 
@@ -70,6 +72,8 @@ class Unchanged(BinaryMap):
     def _fit_binary(self, s, t, w): pass
 
     def _predict_binary(self, s): return s if self.view == "proba" else expit(s)
+
+    def _predict_rest(self, s): return 1 - s if self.view == "proba" else expit(-s)
 
 # %% ../nbs/30_ovr.ipynb #0937fbf3
 def _fit_class(binary, X, y, w, k):
