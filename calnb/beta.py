@@ -130,10 +130,11 @@ def platt_targets(t, w):
     n_pos, n_neg = w @ t, w @ (1 - t)
     return np.where(t == 1, (n_pos + 1) / (n_pos + 2), 1 / (n_neg + 2))
 
-# %% ../nbs/31_beta.ipynb #c2132b23
+# %% ../nbs/31_beta.ipynb #a8ed5c63
 def _warn_if_single(t):
     "A warning if there is only one class among the targets."
-    if t.min() == t.max(): warnings.warn("y holds a single class, so the map is a constant. Fit on rows of both classes.", stacklevel=5)
+    if t.min() == t.max():
+        warnings.warn("y holds a single class, so the map is a constant. Fit on rows of both classes.", stacklevel=5)
 
 # %% ../nbs/31_beta.ipynb #8b345fac
 class PlattScaling(BinaryMap):
