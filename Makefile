@@ -4,8 +4,8 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: compare test export outputs lab docs check clean
 compare: .venv/runtime
-	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp
-	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5
+	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp --force
+	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5 --force
 test: .venv/dev
 	$(PY) -m pytest -q -rs nbs
 export: .venv/dev

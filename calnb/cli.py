@@ -12,22 +12,25 @@ import sys
 from .comparison import check_free, compare_outputs, default_calibrators, digits_outputs
 from .outputs import load_outputs
 
-# %% ../nbs/70_cli.ipynb #8ade6c30
+# %% ../nbs/70_cli.ipynb #bd28a979
 def make_parser():
     """The grammar of the command line: an `argparse.ArgumentParser` with one sub-command for each job."""
     parser = argparse.ArgumentParser(prog="calnb", description="Calibrate the probabilities of a classifier.")
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
     job = jobs.add_parser("compare", help="fit every calibrator on the validation part of a file, measure on its test part",
-                          description="Fit every calibrator on the validation part of FILE, measure on its test part, print the table.")
+                          description="Fit every calibrator on the validation part of FILE, measure on its test part, "
+                                      "print the table.")
     job.add_argument("file", nargs="?", metavar="FILE",
-                     help="outputs with labels: .npz with arrays logits_val, labels_val, logits_test, labels_test (or probs_val, probs_test); "
-                          "a folder of .npy files with these names; .csv or .parquet with columns logit_... or proba_..., label, and part "
-                          "(val or test). Without it, a small network is trained on handwritten digits")
+                     help="outputs with labels: .npz with arrays logits_val, labels_val, logits_test, labels_test (or probs_val, "
+                          "probs_test); a folder of .npy files with these names; .csv or .parquet with columns logit_... or "
+                          "proba_..., label, and part (val or test). "
+                          "Without it, a small network is trained on handwritten digits")
     job.add_argument("--out", metavar="DIR", help="write report.html (opens offline), table.csv and reliability.png there")
     job.add_argument("--force", action="store_true", help="replace a report that is already there")
     job.add_argument("--calibrators", metavar="A,B", help="only these, separated by commas: " + ", ".join(default_calibrators()))
     job.add_argument("--inputs", choices=("proba", "logits"), help="what the file holds, where its keys or columns do not say")
-    job.add_argument("--split", type=float, metavar="SHARE", help="share of validation rows of a table that does not name its parts")
+    job.add_argument("--split", type=float, metavar="SHARE",
+                     help="share of validation rows of a table that does not name its parts")
     job.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is random (default 0)")
     job.set_defaults(run=run_compare)
     return parser

@@ -30,7 +30,7 @@ def default_calibrators():
     """The calibrators that `compare` fits if none are named: a dictionary from name to unfitted calibrator."""
     return {type(cal).__name__: cal for cal in (Identity(), TemperatureScaling())}
 
-# %% ../nbs/51_comparison.ipynb #c35f638e
+# %% ../nbs/51_comparison.ipynb #72ddf0c4
 def name_calibrators(calibrators=None):
     """Calibrators by name.
 
@@ -48,11 +48,12 @@ def name_calibrators(calibrators=None):
         kinds = [type(cal).__name__ for cal in calibrators]
         names = [kind if kinds.count(kind) == 1 else repr(cal) for kind, cal in zip(kinds, calibrators)]
         named = dict(zip(names, calibrators))
-        if len(named) < len(names): raise ValueError(f"calibrators has the same one twice: {max(names, key=names.count)}. Name them in a dict.")
+        if len(named) < len(names):
+            raise ValueError(f"calibrators has the same one twice: {max(names, key=names.count)}. Name them in a dict.")
     if not named: raise ValueError("calibrators is empty. Pass at least one, or None for all.")
     return named
 
-# %% ../nbs/51_comparison.ipynb #71c1b723
+# %% ../nbs/51_comparison.ipynb #e9a13711
 def measure(y, P, *, n_bins=15):
     """All measures of the table, as a dictionary from the name of the column to its value.
 
@@ -62,7 +63,8 @@ def measure(y, P, *, n_bins=15):
     P : (n, K) probabilities
     n_bins : bins of the calibration errors
     """
-    return {"accuracy": float(np.mean(P.argmax(axis=1) == y)), "log loss": log_loss(y, P, floor=FLOOR), "Brier": brier_score(y, P),
+    return {"accuracy": float(np.mean(P.argmax(axis=1) == y)),
+            "log loss": log_loss(y, P, floor=FLOOR), "Brier": brier_score(y, P),
             "conf-ECE": confidence_ece(y, P, n_bins=n_bins), "cw-ECE": classwise_ece(y, P, n_bins=n_bins),
             "MCE": maximum_calibration_error(y, P, n_bins=n_bins)}
 
@@ -145,7 +147,7 @@ def make_table(rows):
     values = pd.DataFrame.from_dict(rows, orient="index").rename_axis("calibrator")
     return values.join(rank_columns(values.drop(columns="fit seconds")))
 
-# %% ../nbs/51_comparison.ipynb #996a0df0
+# %% ../nbs/51_comparison.ipynb #c3a3a539
 def table_cells(table):
     """The table as text: a list of rows, the first of them the headings; "0.2251 (1)" is a value with its rank."""
     measures, timed = [c for c in table if f"{c} rank" in table], [c for c in table if c == "fit seconds"]
@@ -162,19 +164,21 @@ def text_table(cells):
 
 def html_table(cells):
     """Rows of text as an HTML table; a cell whose rank is 1 is bold."""
-    def tag(name, text): return f"<{name}>{'<b>' * text.endswith(' (1)')}{html.escape(text)}{'</b>' * text.endswith(' (1)')}</{name}>"
+    def tag(name, text):
+        text = html.escape(text)
+        return f"<{name}><b>{text}</b></{name}>" if text.endswith(" (1)") else f"<{name}>{text}</{name}>"
     rows = ["<tr>" + "".join(tag("td" if i else "th", c) for c in row) + "</tr>" for i, row in enumerate(cells)]
     return f"<table><thead>{rows[0]}</thead><tbody>{''.join(rows[1:])}</tbody></table>"
 
-# %% ../nbs/51_comparison.ipynb #8698757e
+# %% ../nbs/51_comparison.ipynb #e80a2456
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """What `compare` found.
 
     Attributes
     ----------
-    table : DataFrame, a row per calibrator: accuracy, log loss, Brier, conf-ECE, cw-ECE, MCE on the test rows, seconds of the fit,
-        and the rank of each measure (1 is best)
+    table : DataFrame, a row per calibrator: accuracy, log loss, Brier, conf-ECE, cw-ECE, MCE on the test rows,
+        seconds of the fit, and the rank of each measure (1 is best)
     fitted : dictionary from name to fitted calibrator
     curves : dictionary from name to `ReliabilityCurve` of the confidence on the test rows
     title : what was compared
@@ -229,8 +233,9 @@ def plot_curves(curves):
     for ax in axes[len(curves):]: ax.set_visible(False)
     return fig
 
-# %% ../nbs/51_comparison.ipynb #8e187b96
-STYLE = """body {font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff}
+# %% ../nbs/51_comparison.ipynb #3db18255
+STYLE = """body {font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem}
+body {color: #222; background: #fff}
 div.wide {overflow-x: auto} table {border-collapse: collapse; font-variant-numeric: tabular-nums}
 td, th {padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884; white-space: nowrap}
 td:first-child, th:first-child {text-align: left} img {max-width: 100%; background: #fff; border-radius: 4px}
@@ -241,15 +246,18 @@ def report_html(comparison, png):
     """The report as one HTML page that needs no network; `png` are the bytes of the picture."""
     title, picture = html.escape(comparison.title), b64encode(png).decode("ascii")
     return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}: calibration report</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}: calibration report</title>
 <style>{STYLE}</style></head><body>
 <h1>Calibration report: {title}</h1>
-<p>Maps fitted on {comparison.shape[0]:,} validation rows, measured on {comparison.shape[1]:,} test rows of {comparison.shape[2]:,} classes.
+<p>Maps fitted on {comparison.shape[0]:,} validation rows, measured on {comparison.shape[1]:,} test rows
+of {comparison.shape[2]:,} classes.
 Lowest log loss: <b>{html.escape(comparison.table["log loss"].idxmin())}</b>.
 In parentheses the rank among the calibrators, 1 is best; all measures but accuracy are better when lower.</p>
 <div class="wide">{html_table(table_cells(comparison.table))}</div>
 <h2>Are the confidences right?</h2>
-<p>Each bar is the share of right predictions among rows with about the same confidence; on the diagonal, it is what the model said.</p>
+<p>Each bar is the share of right predictions among rows with about the same confidence.
+On the diagonal, it is what the model said.</p>
 <img src="data:image/png;base64,{picture}" alt="Reliability diagrams of all calibrators">
 </body></html>
 """

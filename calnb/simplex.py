@@ -215,7 +215,7 @@ def _codes(y, classes, name):
         raise ValueError(f"{name}[{i}] = {y[i].item()!r} is not one of the {len(classes)} classes.")
     return place, classes
 
-# %% ../nbs/01_simplex.ipynb #db90516a
+# %% ../nbs/01_simplex.ipynb #aac90db9
 def check_labels(y, n, K, classes=None, name="y"):
     """Labels as column numbers, with the names of the columns.
 
@@ -242,8 +242,8 @@ def check_labels(y, n, K, classes=None, name="y"):
     if len(found) == K: return np.searchsorted(found, y), found
     shown = ", ".join(map(repr, found[:3].tolist())) + (", ..." if len(found) > 3 else "")
     i = 0 if y.dtype.kind in "bUS" else int(np.argmax((y < 0) | (y >= K)))
-    raise ValueError(f"{name}[{i}] = {y[i].item()!r} is not a column number 0..{K-1}, and {name} has {len(found)} distinct labels ({shown}) "
-                     f"for {K} columns. Name the columns from left to right with classes=[...].")
+    raise ValueError(f"{name}[{i}] = {y[i].item()!r} is not a column number 0..{K-1}, and {name} has {len(found)} distinct "
+                     f"labels ({shown}) for {K} columns. Name the columns from left to right with classes=[...].")
 
 # %% ../nbs/01_simplex.ipynb #dd77bafc
 def one_hot(y, K):
