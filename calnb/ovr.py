@@ -34,12 +34,14 @@ def class_score(X, k, view):
     if sure.any(): rest[sure] = logsumexp(np.delete(X[sure], k, axis=1), axis=1)
     return x - rest
 
-# %% ../nbs/30_ovr.ipynb #9844246b
+# %% ../nbs/30_ovr.ipynb #8ddd6e42
 class BinaryMap(Calibrator):
     """Base of the binary maps: a method adds `_fit_binary(s, t, w)` and `_predict_binary(s)`.
 
     `view` says what the scores s (n,) are: "proba" the probability of class 1, "logp" its log-odds. The targets
-    t (n,) are 0.0 or 1.0, the weights w (n,) positive; predictions are (n,) in [0, 1].
+    t (n,) are 0.0 or 1.0, the weights w (n,) positive; predictions are (n,) in [0, 1]. A map that knows 1 - q
+    better than by subtraction adds `_predict_rest(s)`.
+
     Alone it calibrates two classes (the columns are 1 - q and q); `OneVsRest` lifts it to K."""
 
     def _fit(self, X, y, w):
@@ -49,10 +51,12 @@ class BinaryMap(Calibrator):
         self._fit_binary(class_score(X, 1, self.view), (y == 1).astype(float), w)
 
     def _predict(self, X):
-        q = self._predict_binary(class_score(X, 1, self.view))
-        return np.column_stack([1 - q, q])
+        s = class_score(X, 1, self.view)
+        return np.column_stack([self._predict_rest(s), self._predict_binary(s)])
 
-# %% ../nbs/30_ovr.ipynb #95bea780
+    def _predict_rest(self, s): return 1 - self._predict_binary(s)
+
+# %% ../nbs/30_ovr.ipynb #3bbf2264
 class Unchanged(BinaryMap):
     """Return the given probability. What `OneVsRest` uses for a class without examples, or without counterexamples.
 
@@ -71,6 +75,8 @@ class Unchanged(BinaryMap):
 
     def _predict_binary(self, s): return s if self.view == "proba" else expit(s)
 
+    def _predict_rest(self, s): return 1 - s if self.view == "proba" else expit(-s)
+
 # %% ../nbs/30_ovr.ipynb #0937fbf3
 def _fit_class(binary, X, y, w, k):
     "The map of class k against the rest, fitted, also as a two-class calibrator of its own."
@@ -80,9 +86,26 @@ def _fit_class(binary, X, y, w, k):
     m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.array([False, True]), 2, 2, None
     return m
 
-# %% ../nbs/30_ovr.ipynb #dcff6e14
+# %% ../nbs/30_ovr.ipynb #b2730a8e
 def fit_maps(binary, X, y, w, n_jobs=None):
-    """The binary maps of all classes (of class 1 only if there are two), a list."""
+    """The binary maps of all classes, each fitted on "class k or not"; of class 1 only if there are two.
+
+    Parameters
+    ----------
+    binary : a `BinaryMap`, cloned for each class
+    X : (n, K) rows in the view of `binary`
+    y : (n,) labels 0..K-1
+    w : (n,) positive weights
+    n_jobs : number of threads; None: 1
+
+    Returns
+    -------
+    list of K fitted maps, or of one for K = 2
+
+    Raises
+    ------
+    ValueError : `binary` is not a binary map, or has inputs or classes of its own
+    """
     from joblib import Parallel, delayed        # here and not above: most fits need no second thread
     if not isinstance(binary, BinaryMap):
         raise ValueError(f"binary is {binary!r}. Expected an instance of a binary map, such as HistogramBinning().")
@@ -91,7 +114,7 @@ def fit_maps(binary, X, y, w, n_jobs=None):
     K = X.shape[1]
     columns = range(K) if K > 2 else [1]
     maps = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_fit_class)(binary, X, y, w, k) for k in columns)
-    idle = [k for k, m in zip(columns, maps) if isinstance(m, Unchanged)]
+    idle = np.flatnonzero(np.isin(np.bincount(y, minlength=K), [0, len(y)])).tolist() if K > 2 else []
     if idle: warnings.warn(f"columns {idle}: no row in y, or every row. They are passed on as given.", stacklevel=4)
     return maps
 
