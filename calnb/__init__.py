@@ -23,6 +23,7 @@ from .diagrams import (
     reliability_curves, ReliabilityCurve, ReliabilityDisplay, simplex_grid, worst_curves)
 from .scaling import best_beta, TemperatureScaling
 from .ovr import BinaryMap, class_score, fit_maps, OneVsRest, Unchanged
+from .beta import beta_features, BetaCalibration, fit_slopes, half_point, overlap, platt_targets, PlattScaling
 from .histogram import (
     bin_sums, bin_values, histogram_edges, HistogramBinning, HistogramBinningCV, leave_one_out_loss, round_scores,
     set_top, TopLabelBinning)
