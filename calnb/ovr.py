@@ -5,9 +5,7 @@
 # %% auto #0
 __all__ = ['class_score', 'BinaryMap', 'Unchanged', 'fit_maps', 'OneVsRest']
 
-# %% ../nbs/30_ovr.ipynb #c1b33d39
-import warnings
-
+# %% ../nbs/30_ovr.ipynb #4ecce6a9
 import numpy as np
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
@@ -86,7 +84,7 @@ def _fit_class(binary, X, y, w, k):
     m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.array([False, True]), 2, 2, None
     return m
 
-# %% ../nbs/30_ovr.ipynb #b2730a8e
+# %% ../nbs/30_ovr.ipynb #79ca447d
 def fit_maps(binary, X, y, w, n_jobs=None):
     """The binary maps of all classes, each fitted on "class k or not"; of class 1 only if there are two.
 
@@ -113,18 +111,15 @@ def fit_maps(binary, X, y, w, n_jobs=None):
         raise ValueError(f"binary is {binary!r}. Say inputs and classes to OneVsRest, not to the binary map.")
     K = X.shape[1]
     columns = range(K) if K > 2 else [1]
-    maps = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_fit_class)(binary, X, y, w, k) for k in columns)
-    idle = np.flatnonzero(np.isin(np.bincount(y, minlength=K), [0, len(y)])).tolist() if K > 2 else []
-    if idle: warnings.warn(f"columns {idle}: no row in y, or every row. They are passed on as given.", stacklevel=4)
-    return maps
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_fit_class)(binary, X, y, w, k) for k in columns)
 
-# %% ../nbs/30_ovr.ipynb #323a1991
+# %% ../nbs/30_ovr.ipynb #b92e3acb
 class OneVsRest(Calibrator):
     """One binary map per class, each fitted on "class k or not"; the rows are then divided by their sums (O.2).
 
     Keeps no ranking of classes; another map for every class; K times the parameters of the binary map. Two classes
     need one map only. A row on which all maps say 0 is returned as it came in. A class with no row in y, or with all of
-    them, is passed on as given, with a warning. Arad and Rosset 2025, section 3.3.
+    them, is passed on as given. Arad and Rosset 2025, section 3.3.
 
     Parameters
     ----------

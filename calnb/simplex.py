@@ -93,16 +93,21 @@ def check_probs(P, name="P"):
         "Rounded or cut? Divide each row by its sum first."
     raise ValueError(f"{name}[{i}] is not a probability vector (sum {total[i]:.7g}, min {low[i]:.4g}). {remedy}")
 
-# %% ../nbs/01_simplex.ipynb #7e597664
+# %% ../nbs/01_simplex.ipynb #07331169
 def normalize(P):
-    """Float64 rows divided by their sums: (S.1) to the last bit but one.
+    """Float64 rows divided by their sums (S.1); a row that is off by rounding alone, K * 2**-52, is left as it is.
 
     Parameters
     ----------
     P : (n, K) non-negative numbers, each row with a positive sum
+
+    Returns
+    -------
+    (n, K) float64, a new array
     """
     P = np.asarray(P, dtype=np.float64)
-    return P / P.sum(axis=1, keepdims=True)
+    total = P.sum(axis=1, keepdims=True)
+    return P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0)
 
 # %% ../nbs/01_simplex.ipynb #16c0f9ae
 def check_logits(Z, name="P"):
