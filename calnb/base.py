@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 from .simplex import check_labels, check_logits, check_probs, check_weights, logits_to_logp, normalize, safe_log
 
-# %% ../nbs/03_base.ipynb #bed4403f
-def as_view(P, inputs, view):
+# %% ../nbs/03_base.ipynb #e573d4f8
+def as_view(P, inputs, view, name="P"):
     """Checked rows in the form that a method works on.
 
     Parameters
@@ -23,6 +23,7 @@ def as_view(P, inputs, view):
     P : (n, K) probabilities or logits; for K = 2 also (n,), see `check_probs` and `check_logits`
     inputs : "proba" or "logits": what P is
     view : "proba", "logp" or "logits": what the method needs
+    name : what to call P in messages
 
     Returns
     -------
@@ -33,10 +34,10 @@ def as_view(P, inputs, view):
     ValueError : as `check_probs` and `check_logits` do, or if `inputs` is neither of the two words
     """
     if inputs == "proba":
-        P = normalize(check_probs(P))
+        P = normalize(check_probs(P, name))
         return P if view == "proba" else safe_log(P)
     if inputs != "logits": raise ValueError(f"inputs is {inputs!r}. Expected 'proba' or 'logits'.")
-    Z = check_logits(P)
+    Z = check_logits(P, name)
     if view == "logits": return Z
     logp = logits_to_logp(Z)
     return normalize(np.exp(logp)) if view == "proba" else logp
