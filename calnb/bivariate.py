@@ -114,13 +114,13 @@ def compiled():
     for f in (_next_rise, _sweep, _take): register_jitable(f)
     return numba.njit(nogil=True)(_divide)
 
-# %% ../nbs/41_bivariate.ipynb #630cbca2
+# %% ../nbs/41_bivariate.ipynb #c07214f8
 def _blocks_of_sorted(col, s, w):
     "Number of the block of each sorted point, and the sums s and w of the blocks in rising order of their means."
     N, c = len(col), int(col.max()) + 1
     index, ends = np.arange(N, dtype=np.int32), np.zeros(N, dtype=bool)
     arrays = col.copy(), s.copy(), w.copy(), index
-    divide = _divide if N < 20_000 else compiled()
+    divide = _divide if N < 5000 else compiled()
     divide(*arrays, ends, np.zeros(c + 1), np.zeros((c >> 5) + 2, np.int64), np.zeros(N, np.int32), *map(np.empty_like, arrays))
     block = np.empty(N, dtype=np.int32)
     block[index] = np.cumsum(ends, dtype=np.int32) - ends
