@@ -126,6 +126,20 @@ def _blocks_of_sorted(col, s, w):
     block[index] = np.cumsum(ends, dtype=np.int32) - ends
     return block, np.bincount(block, s), np.bincount(block, w)
 
+# %% ../nbs/41_bivariate.ipynb #bc448c25
+def _check_points(x, r, t, w):
+    "Four arrays of one length, finite coordinates, columns from 0, targets in [0, 1], positive weights."
+    if not len(x) == len(r) == len(t) == len(w):
+        raise ValueError(f"x, r, t, w have lengths {len(x)}, {len(r)}, {len(t)}, {len(w)}. Expected one of each per point.")
+    if len(x) == 0: raise ValueError("there are no points.")
+    if r.dtype.kind not in "iu" or r.min() < 0:
+        raise ValueError("r must be whole numbers from 0. Use np.unique(r, return_inverse=True)[1].")
+    for name, a, good, want in [("x", x, np.isfinite(x), "a finite number"), ("t", t, (t >= 0) & (t <= 1), "in [0, 1]"),
+                                ("w", w, (w > 0) & (w < np.inf), "positive and finite. Drop points of weight 0")]:
+        if not good.all():
+            i = int(np.argmin(good))
+            raise ValueError(f"{name}[{i}] = {a[i]} is not {want}.")
+
 # %% ../nbs/41_bivariate.ipynb #c8bbf6a1
 def bivariate_blocks(x, r, t, w=None):
     """Isotonic regression in the plane (BV.2), as blocks of equal value.
@@ -164,19 +178,7 @@ def bivariate_blocks(x, r, t, w=None):
     result[order] = block[group]
     return values, result
 
-# %% ../nbs/41_bivariate.ipynb #3e82f6c0
-def _check_points(x, r, t, w):
-    "Four arrays of one length, finite coordinates, columns from 0, targets in [0, 1], positive weights."
-    if not len(x) == len(r) == len(t) == len(w): raise ValueError(f"x, r, t, w have lengths {len(x)}, {len(r)}, {len(t)}, {len(w)}.")
-    if len(x) == 0: raise ValueError("there are no points.")
-    if r.dtype.kind not in "iu" or r.min() < 0: raise ValueError("r must be whole numbers from 0. Use np.unique(r, return_inverse=True)[1].")
-    for name, good, want in [("x", np.isfinite(x), "a finite number"), ("t", (t >= 0) & (t <= 1), "in [0, 1]"),
-                             ("w", (w > 0) & (w < np.inf), "positive. Drop points of weight 0")]:
-        if not good.all():
-            i = int(np.argmin(good))
-            raise ValueError(f"{name}[{i}] = {dict(x=x, t=t, w=w)[name][i]} is not {want}.")
-
-
+# %% ../nbs/41_bivariate.ipynb #ec12aed2
 def bivariate_isotonic(x, r, t, w=None):
     """Isotonic regression in the plane (BV.2): the fitted value of each point, (N,) in [0, 1].
 
