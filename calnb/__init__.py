@@ -28,6 +28,10 @@ from .histogram import (
     bin_sums, bin_values, histogram_edges, HistogramBinning, HistogramBinningCV, leave_one_out_loss, round_scores,
     set_top, TopLabelBinning)
 from .isotonic import FIR, FlatGroups, flatten_groups, IsotonicCalibration, pool_adjacent_violators
+from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_points
+from .scir import (
+    blend_weight, fit_surface, fold_weights, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at,
+    surface_probabilities)
 from .comparison import (
     check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
     html_table, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html, save_report,
