@@ -4,12 +4,13 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: compare test export outputs lab docs check clean
 compare: .venv/runtime
-	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp
-	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5
+	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp --force
+	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5 --force
 test: .venv/dev
-	$(PY) -m pytest -q nbs
+	$(PY) -m pytest -q -rs nbs
 export: .venv/dev
 	.venv/bin/nbdev_export
+	$(PY) docs/readme.py
 outputs: .venv/dev
 	$(PY) docs/execute.py
 lab: .venv/dev
@@ -21,13 +22,12 @@ check: .venv/docs
 clean:
 	rm -rf .venv _docs _proc results build dist *.egg-info
 
-.venv/runtime: settings.ini setup.py
-	python3 -m venv .venv
-	$(PIP) -e .
-	touch $@
-.venv/dev: .venv/runtime
-	$(PIP) -e '.[dev]'
-	touch $@
-.venv/docs: .venv/dev
-	$(PIP) -e '.[dev,docs]'
-	touch $@
+# One install each: whoever has asked for the larger set need not install the smaller one first.
+.venv/runtime .venv/dev .venv/docs: settings.ini setup.py
+	test -x $(PY) || python3 -m venv .venv
+	$(PIP) -e .$(EXTRAS)
+	touch $@ $(CONTAINED)
+.venv/dev: EXTRAS := [dev]
+.venv/dev: CONTAINED := .venv/runtime
+.venv/docs: EXTRAS := [dev,docs]
+.venv/docs: CONTAINED := .venv/runtime .venv/dev

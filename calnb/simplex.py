@@ -64,7 +64,7 @@ def as_columns(A, first, name="P"):
                          "For two classes pass both columns, or a 1-D array of class 1.")
     return A
 
-# %% ../nbs/01_simplex.ipynb #8d9437a9
+# %% ../nbs/01_simplex.ipynb #7212ec8d
 def check_probs(P, name="P"):
     """The input as an array of probability vectors (S.1), or a ValueError that names the first bad row.
 
@@ -82,7 +82,7 @@ def check_probs(P, name="P"):
     ValueError : wrong shape, not numbers, or a row that is negative, not finite or does not sum to 1
     """
     P = as_columns(P, lambda p: 1 - p, name)
-    total, low = P.sum(axis=1, dtype=np.float64), P.min(axis=1)
+    with np.errstate(over="ignore", invalid="ignore"): total, low = P.sum(axis=1, dtype=np.float64), P.min(axis=1)
     good = (low >= 0) & (np.abs(total - 1) <= SUM_TOLERANCE[P.dtype.name])       # False where anything is NaN
     if good.all(): return P
     i = int(np.argmin(good))
@@ -93,16 +93,21 @@ def check_probs(P, name="P"):
         "Rounded or cut? Divide each row by its sum first."
     raise ValueError(f"{name}[{i}] is not a probability vector (sum {total[i]:.7g}, min {low[i]:.4g}). {remedy}")
 
-# %% ../nbs/01_simplex.ipynb #7e597664
+# %% ../nbs/01_simplex.ipynb #07331169
 def normalize(P):
-    """Float64 rows divided by their sums: (S.1) to the last bit but one.
+    """Float64 rows divided by their sums (S.1); a row that is off by rounding alone, K * 2**-52, is left as it is.
 
     Parameters
     ----------
     P : (n, K) non-negative numbers, each row with a positive sum
+
+    Returns
+    -------
+    (n, K) float64, a new array
     """
     P = np.asarray(P, dtype=np.float64)
-    return P / P.sum(axis=1, keepdims=True)
+    total = P.sum(axis=1, keepdims=True)
+    return P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0)
 
 # %% ../nbs/01_simplex.ipynb #16c0f9ae
 def check_logits(Z, name="P"):
@@ -162,7 +167,13 @@ def safe_log(P):
     """
     return np.log(np.maximum(np.asarray(P, dtype=np.float64), FLOOR))
 
-# %% ../nbs/01_simplex.ipynb #bcabe13e
+# %% ../nbs/01_simplex.ipynb #35c67962
+def _is_missing(v):
+    "None, NaN, NaT or NA."
+    try: return v is None or bool(v != v)
+    except TypeError: return True
+
+# %% ../nbs/01_simplex.ipynb #428707ed
 def as_labels(y, name="y"):
     """Labels as a one-dimensional array of booleans, whole numbers or text.
 
@@ -173,13 +184,14 @@ def as_labels(y, name="y"):
     y = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if y.ndim != 1:
         raise ValueError(f"{name} has shape {y.shape}. Expected (n,): one label per row. One-hot? Use {name}.argmax(axis=1).")
-    if y.dtype.kind in "OT":
-        missing = [v is None or v != v for v in y]
+    if y.dtype.kind in "OTf":
+        missing = np.isnan(y).tolist() if y.dtype.kind == "f" else [_is_missing(v) for v in y]
         if any(missing): raise ValueError(f"{name}[{missing.index(True)}] is missing. Drop the row first.")
+    if y.dtype.kind in "OT":
         if len({isinstance(v, (str, bytes)) for v in y}) > 1: raise ValueError(f"{name} mixes text and numbers. Use one kind.")
         y = np.asarray(y.tolist())
     if y.dtype.kind == "f":
-        whole = np.isfinite(y) & (y == np.floor(y))
+        whole = (np.abs(y) < 2**53) & (y == np.floor(y))       # False for infinity
         if not whole.all():
             i = int(np.argmin(whole))
             raise ValueError(f"{name}[{i}] = {y[i]} is not a class label. Labels are whole numbers, text or booleans.")
@@ -208,7 +220,7 @@ def _codes(y, classes, name):
         raise ValueError(f"{name}[{i}] = {y[i].item()!r} is not one of the {len(classes)} classes.")
     return place, classes
 
-# %% ../nbs/01_simplex.ipynb #0c5d3a42
+# %% ../nbs/01_simplex.ipynb #aac90db9
 def check_labels(y, n, K, classes=None, name="y"):
     """Labels as column numbers, with the names of the columns.
 
@@ -234,8 +246,9 @@ def check_labels(y, n, K, classes=None, name="y"):
     found = np.unique(y)
     if len(found) == K: return np.searchsorted(found, y), found
     shown = ", ".join(map(repr, found[:3].tolist())) + (", ..." if len(found) > 3 else "")
-    raise ValueError(f"{name} has {len(found)} distinct labels ({shown}) for {K} columns, and they are not all in 0..{K-1}. "
-                     "Name the columns from left to right with classes=[...].")
+    i = 0 if y.dtype.kind in "bUS" else int(np.argmax((y < 0) | (y >= K)))
+    raise ValueError(f"{name}[{i}] = {y[i].item()!r} is not a column number 0..{K-1}, and {name} has {len(found)} distinct "
+                     f"labels ({shown}) for {K} columns. Name the columns from left to right with classes=[...].")
 
 # %% ../nbs/01_simplex.ipynb #dd77bafc
 def one_hot(y, K):
