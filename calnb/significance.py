@@ -128,7 +128,7 @@ def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None
     observed = error(stats.hits.reshape(1, -1))[0]
     return ConsistencyTest(float(observed), (_kull_pvalue if convention else _pvalue)(null, observed), null)
 
-# %% ../nbs/11_significance.ipynb #ac28f9aa
+# %% ../nbs/11_significance.ipynb #a5923410
 def plot_null(test, ax=None):
     """Draw the errors of the pseudo-labels and the observed one. Returns the Axes.
 
@@ -144,7 +144,7 @@ def plot_null(test, ax=None):
     ax.axvline(test.statistic, color="tab:red", linewidth=1.5, label="observed")
     ax.set(xlabel="calibration error", ylabel="draws")
     ax.set_title(f"error {test.statistic:.4f}, p = {test.pvalue:.4f}", fontsize=10)
-    ax.legend(fontsize=8, frameon=False)
+    ax.legend(fontsize=8, framealpha=.8, edgecolor="none")
     return ax
 
 # %% ../nbs/11_significance.ipynb #155a821f
