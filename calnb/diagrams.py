@@ -151,7 +151,7 @@ def plot_counts(curve, ax=None, *, color=MAP_COLOR):
     ax.set_ylim(min(.5, curve.count[seen].min() / 2), 2 * curve.count.max())
     return ax
 
-# %% ../nbs/12_diagrams.ipynb #3a3d11df
+# %% ../nbs/12_diagrams.ipynb #1f4e75c1
 def _p_words(pvalue): return "" if pvalue is None else f", p = {pvalue:.2g}"
 
 
@@ -167,7 +167,7 @@ def plot_reliability(curve, ax=None, *, title=None, color=MAP_COLOR, level=0.95,
     level : of the consistency band; None draws no band
     pvalue : of a `consistency_test`, shown in the title; None shows none
     """
-    ax, seen = _new_axes(ax, (3.8, 4.4)), curve.count > 0
+    ax, seen = _new_axes(ax, (3.4, 3.9)), curve.count > 0
     left, width, mean_p = curve.edges[:-1][seen], np.diff(curve.edges)[seen], curve.mean_p[seen]
     ax.bar(left, curve.frequency[seen], width, align="edge", color=color, alpha=.6, edgecolor="white", linewidth=.6,
            label="observed")
@@ -183,7 +183,7 @@ def plot_reliability(curve, ax=None, *, title=None, color=MAP_COLOR, level=0.95,
     plot_counts(curve, ax.inset_axes((0, -.28, 1, .2)), color=color)
     return ax
 
-# %% ../nbs/12_diagrams.ipynb #7876e0d4
+# %% ../nbs/12_diagrams.ipynb #12de26c3
 def plot_before_after(before, after, axes=None):
     """Draw the diagrams of one model, uncalibrated and calibrated, side by side. Returns both Axes.
 
@@ -192,7 +192,7 @@ def plot_before_after(before, after, axes=None):
     before, after : `ReliabilityCurve`
     axes : two Axes; None makes a figure
     """
-    axes = _new_axes(axes, (6.4, 3.8), columns=2)
+    axes = _new_axes(axes, (6, 3.6), columns=2)
     for ax, curve, word, color in zip(axes, (before, after), ("before", "after"), (IDENTITY_COLOR, MAP_COLOR)):
         plot_reliability(curve, ax, title=f"{word}, {curve.name}", color=color)
     return axes
@@ -226,7 +226,7 @@ def worst_curves(curves, m=12):
     """The m curves of largest ECE, the worst first; all in their own order if there are no more than m."""
     return curves if len(curves) <= m else sorted(curves, key=lambda c: -c.ece)[:m]
 
-# %% ../nbs/12_diagrams.ipynb #2429169a
+# %% ../nbs/12_diagrams.ipynb #8304024e
 class ReliabilityDisplay:
     """Reliability diagrams of one model, in the manner of scikit-learn's displays.
 
@@ -273,7 +273,7 @@ class ReliabilityDisplay:
         m = min(len(self.curves), 12)
         rows = -(-m // 5)
         columns = -(-m // rows)
-        panels = np.atleast_1d(_new_axes(ax, (1.45 * columns + 1.5, 1.7 * rows + 1.5), rows, columns)).ravel()
+        panels = np.atleast_1d(_new_axes(ax, (1.4 * columns + 1.4, 1.65 * rows + 1.4), rows, columns)).ravel()
         curves, alone = worst_curves(self.curves, len(panels)), len(self.curves) == 1
         for panel, curve in zip(panels, curves):
             plot_reliability(curve, panel, color=color, pvalue=self.pvalue if alone else None)
