@@ -226,7 +226,19 @@ def worst_curves(curves, m=12):
     """The m curves of largest ECE, the worst first; all in their own order if there are no more than m."""
     return curves if len(curves) <= m else sorted(curves, key=lambda c: -c.ece)[:m]
 
-# %% ../nbs/12_diagrams.ipynb #8304024e
+# %% ../nbs/12_diagrams.ipynb #7178194c
+def _plot_grid(curves, panels, color, pvalue):
+    "The worst of the curves on an array of axes: words on the first panel only, and one p-value above all."
+    curves, mean = worst_curves(curves, len(panels)), np.mean([curve.ece for curve in curves])
+    for panel, curve in zip(panels, curves): plot_reliability(curve, panel, color=color)
+    for panel in panels[1:len(curves)]:
+        panel.get_legend().remove()
+        panel.set_ylabel("")
+        panel.child_axes[-1].set(xlabel="", ylabel="")
+    for panel in panels[len(curves):]: panel.set_axis_off()
+    if pvalue is not None: panels[0].figure.suptitle(f"mean ECE {mean:.4f}{_p_words(pvalue)}", fontsize=11)
+
+# %% ../nbs/12_diagrams.ipynb #f03b4974
 class ReliabilityDisplay:
     """Reliability diagrams of one model, in the manner of scikit-learn's displays.
 
@@ -274,18 +286,9 @@ class ReliabilityDisplay:
         rows = -(-m // 5)
         columns = -(-m // rows)
         panels = np.atleast_1d(_new_axes(ax, (1.4 * columns + 1.4, 1.65 * rows + 1.4), rows, columns)).ravel()
-        curves, alone = worst_curves(self.curves, len(panels)), len(self.curves) == 1
-        for panel, curve in zip(panels, curves):
-            plot_reliability(curve, panel, color=color, pvalue=self.pvalue if alone else None)
-        if self.pvalue is not None and not alone:
-            mean = np.mean([curve.ece for curve in self.curves])
-            panels[0].figure.suptitle(f"mean ECE {mean:.4f}{_p_words(self.pvalue)}", fontsize=11)
-        for panel in panels[1:len(curves)]:
-            panel.get_legend().remove()
-            panel.set_ylabel("")
-            panel.child_axes[-1].set(xlabel="", ylabel="")
-        for panel in panels[len(curves):]: panel.set_axis_off()
-        self.ax_, self.figure_ = panels if len(curves) > 1 else panels[0], panels[0].figure
+        if len(self.curves) == 1: plot_reliability(self.curves[0], panels[0], color=color, pvalue=self.pvalue)
+        else: _plot_grid(self.curves, panels, color, self.pvalue)
+        self.ax_, self.figure_ = panels if min(m, len(panels)) > 1 else panels[0], panels[0].figure
         return self
 
 # %% ../nbs/12_diagrams.ipynb #71fbf36c

@@ -244,7 +244,7 @@ def squared_error_of_bins(stats):
     noise = H * (W - H) / np.where(W > 1, W - 1, np.inf)                            # W_b**2 f_b (1 - f_b) / (W_b - 1)
     return np.divide((H - S)**2 - noise, W, out=np.zeros(W.shape), where=W > 1).sum(axis=1) / W.sum(axis=1)
 
-# %% ../nbs/10_metrics.ipynb #bbc2c36a
+# %% ../nbs/10_metrics.ipynb #dc9a5566
 def squared_confidence_error(y, P, *, n_bins=15, binning="quantile", closed="right", sample_weight=None, classes=None):
     """Debiased squared calibration error of the largest probability of each row (M.11).
 
@@ -252,7 +252,7 @@ def squared_confidence_error(y, P, *, n_bins=15, binning="quantile", closed="rig
 
     Returns
     -------
-    float, unit probability squared; about 0 for a calibrated model, and then negative as often as not
+    float, unit probability squared; about 0 for a calibrated model, and then often negative
 
     References
     ----------

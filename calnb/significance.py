@@ -153,7 +153,7 @@ def _resamples(n, m, rng):
     rows = rng.integers(n, size=(m, n)) + n * np.arange(m)[:, None]
     return np.bincount(rows.ravel(), minlength=m * n).reshape(m, n)
 
-# %% ../nbs/11_significance.ipynb #344f1601
+# %% ../nbs/11_significance.ipynb #42963b0f
 @dataclass(frozen=True)
 class BootstrapInterval:
     """A measure with its bootstrap interval.
@@ -172,15 +172,20 @@ class BootstrapInterval:
     bias: float
 
 
+def _check_choices(level, n_resamples, method):
+    "A ValueError now, and not after all the resampling."
+    if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
+    if n_resamples < 1: raise ValueError(f"n_resamples is {n_resamples}. Expected at least 1.")
+    if method not in ("basic", "percentile"): raise ValueError(f"method is {method!r}. Expected 'basic' or 'percentile'.")
+
+
 def _interval(draws, estimate, world, level, method):
     "The interval of resampled values (R,); `world` is the value in the bootstrap world."
-    if method not in ("basic", "percentile"): raise ValueError(f"method is {method!r}. Expected 'basic' or 'percentile'.")
-    if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     if method == "basic": low, high = estimate - (high - world), estimate - (low - world)
     return BootstrapInterval(float(low), float(high), float(estimate), level, float(np.mean(draws) - world))
 
-# %% ../nbs/11_significance.ipynb #00a660b5
+# %% ../nbs/11_significance.ipynb #8de33029
 def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *, method="basic"):
     """A measure of chapter 10 with a bootstrap interval (R.4, R.5).
 
@@ -201,6 +206,7 @@ def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *,
     ------
     ValueError : as the metric does, for another method, or for a level outside (0, 1)
     """
+    _check_choices(level, n_resamples, method)
     n, rng = len(P), np.random.default_rng(seed)
     weights = (_resamples(n, 1, rng)[0] for _ in range(n_resamples))
     draws = [metric(y, P, sample_weight=w) for w in progress(weights, n_resamples, "resamples")]
@@ -226,7 +232,7 @@ def _measures(w, contributions):
     worst = np.divide(gap, rows, out=np.zeros(gap.shape), where=rows > 0).max(axis=1)
     return np.vstack([(w @ scores).T / n, gap.sum(axis=1) / n, np.abs(w @ by_class).sum(axis=1) / (n * K), worst])
 
-# %% ../nbs/11_significance.ipynb #ec2a79fb
+# %% ../nbs/11_significance.ipynb #9d82c9b6
 def bootstrap_intervals(y, P, level=0.95, n_resamples=1000, seed=None, *, n_bins=15, method="basic", classes=None):
     """Bootstrap intervals of the usual measures from the same resamples, much faster than one by one.
 
@@ -244,6 +250,7 @@ def bootstrap_intervals(y, P, level=0.95, n_resamples=1000, seed=None, *, n_bins
     ------
     ValueError : as `confidence_ece` and `bootstrap_interval` do
     """
+    _check_choices(level, n_resamples, method)
     P = check_probs(P)
     y, n, rng = check_labels(y, *P.shape, classes)[0], len(P), np.random.default_rng(seed)
     contributions, m = _contributions(y, P, n_bins), max(1, 2**20 // max(n, P.shape[1] * n_bins))
