@@ -14,13 +14,17 @@ from .bins import (
     uniform_edges)
 from .outputs import load_outputs, Outputs
 from .metrics import (
-    brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, confidence_ece,
-    confidence_ece_scorer, ece_of_bins, log_loss, log_loss_scorer, maximum_calibration_error, mce_of_bins,
-    score_decomposition, ScoreDecomposition, Scorer, thresholded_ece)
+    brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, classwise_stats, confidence_ece,
+    confidence_ece_scorer, confidence_stats, ece_of_bins, log_loss, log_loss_scorer, maximum_calibration_error,
+    mce_of_bins, score_decomposition, ScoreDecomposition, Scorer, squared_classwise_error, squared_confidence_error,
+    squared_error_of_bins, thresholded_ece)
+from .significance import (
+    bootstrap_interval, bootstrap_intervals, BootstrapInterval, consistency_test, ConsistencyTest, plot_null)
 from .diagrams import (
-    GAP_COLOR, IDENTITY_COLOR, MAP_COLOR, classwise_curves, confidence_curve, consistency_band, map_arrows,
-    observed_arrows, plot_arrows, plot_before_after, plot_counts, plot_map, plot_reliability, plot_simplex,
-    reliability_curves, ReliabilityCurve, ReliabilityDisplay, simplex_grid, worst_curves)
+    GAP_COLOR, IDENTITY_COLOR, LINE_COLORS, MAP_COLOR, classwise_curves, confidence_curve, consistency_band,
+    map_arrows, observed_arrows, plot_arrows, plot_before_after, plot_counts, plot_map, plot_models,
+    plot_reliability, plot_simplex, reliability_curves, ReliabilityCurve, ReliabilityDisplay, simplex_grid,
+    worst_curves)
 from .softreg import (
     cautious_step, ClassBlocks, conjugate_gradient, diagonal_regression, hessian_product, loss_and_probs,
     loss_gradient, minimise, penalty_weights, settle, shrunken_regression, ShrunkenFit, softmax_regression,
@@ -40,5 +44,5 @@ from .scir import (
     surface_probabilities)
 from .comparison import (
     check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
-    html_table, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html, save_report,
-    table_cells, text_table, write_whole)
+    html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html,
+    resample, save_report, table_cells, text_table, write_whole)

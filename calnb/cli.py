@@ -12,7 +12,7 @@ import sys
 from .comparison import check_free, compare_outputs, default_calibrators, digits_outputs
 from .outputs import load_outputs
 
-# %% ../nbs/70_cli.ipynb #bd28a979
+# %% ../nbs/70_cli.ipynb #ff9fcc3d
 def make_parser():
     """The grammar of the command line: an `argparse.ArgumentParser` with one sub-command for each job."""
     parser = argparse.ArgumentParser(prog="calnb", description="Calibrate the probabilities of a classifier.")
@@ -31,6 +31,7 @@ def make_parser():
     job.add_argument("--inputs", choices=("proba", "logits"), help="what the file holds, where its keys or columns do not say")
     job.add_argument("--split", type=float, metavar="SHARE",
                      help="share of validation rows of a table that does not name its parts")
+    job.add_argument("--resamples", type=int, default=0, metavar="N", help="add p-values and intervals from so many draws (1000, say)")
     job.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is random (default 0)")
     job.set_defaults(run=run_compare)
     return parser
@@ -56,14 +57,14 @@ def pick_calibrators(names):
         picked[found] = known[found]
     return picked
 
-# %% ../nbs/70_cli.ipynb #32be6734
+# %% ../nbs/70_cli.ipynb #9a58b782
 def run_compare(args):
     """`calnb compare`: print the table of a comparison and, with --out, write its report."""
     calibrators = pick_calibrators(args.calibrators)
     if args.out: check_free(args.out, force=args.force)
     outputs = digits_outputs(args.seed) if args.file is None else \
         load_outputs(args.file, inputs=args.inputs, split=args.split, seed=args.seed)
-    result = compare_outputs(outputs, calibrators)
+    result = compare_outputs(outputs, calibrators, n_resamples=args.resamples, seed=args.seed)
     print(result)
     if args.out: print(f"\nreport: {result.save(args.out, force=args.force)}")
 
