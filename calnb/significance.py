@@ -87,7 +87,7 @@ def _kull_pvalue(null, observed):
     below, upto = np.sum(null < observed), np.sum(null <= observed)
     return float(1 - (below + upto + (upto > below)) / (2 * len(null)))
 
-# %% ../nbs/11_significance.ipynb #010cbb14
+# %% ../nbs/11_significance.ipynb #e595b6db
 def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None, *, n_bins=15, binning="uniform",
                      closed="right", convention=None, classes=None):
     """Could a calibrated model show a calibration error this large? Consistency resampling (R.1, R.2).
@@ -110,7 +110,7 @@ def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None
 
     References
     ----------
-    Vaicenavicius et al. 2019, section 5; Kull et al. 2019, section 2.
+    Vaicenavicius et al. 2019; Kull et al. 2019, section 2.
     """
     if n_resamples < 1: raise ValueError(f"n_resamples is {n_resamples}. Expected at least 1.")
     if statistic not in ("confidence", "classwise"):
