@@ -244,7 +244,7 @@ def squared_error_of_bins(stats):
     noise = H * (W - H) / np.where(W > 1, W - 1, np.inf)                            # W_b**2 f_b (1 - f_b) / (W_b - 1)
     return np.divide((H - S)**2 - noise, W, out=np.zeros(W.shape), where=W > 1).sum(axis=1) / W.sum(axis=1)
 
-# %% ../nbs/10_metrics.ipynb #dc9a5566
+# %% ../nbs/10_metrics.ipynb #f9155ca4
 def squared_confidence_error(y, P, *, n_bins=15, binning="quantile", closed="right", sample_weight=None, classes=None):
     """Debiased squared calibration error of the largest probability of each row (M.11).
 
@@ -256,7 +256,7 @@ def squared_confidence_error(y, P, *, n_bins=15, binning="quantile", closed="rig
 
     References
     ----------
-    Kumar, Liang and Ma 2019, definition 5.1.
+    Kumar, Liang and Ma 2019, the debiased estimator.
     """
     stats = confidence_stats(y, P, n_bins=n_bins, binning=binning, closed=closed, sample_weight=sample_weight, classes=classes)
     return float(squared_error_of_bins(stats)[0])
