@@ -188,18 +188,18 @@ def fit_generative(logp, y, w=None):
     means = (sums + psi(1) - psi(K)) / size[:, None]
     return np.array([dirichlet_mle(g) for g in means]), np.log(size / size.sum())
 
-# %% ../nbs/22_dirichlet.ipynb #b705bff1
-def _heat_map(M, ax, names, label, decimals, **style):
+# %% ../nbs/22_dirichlet.ipynb #95cc80fb
+def _heat_map(M, ax, names, label, decimals, cmap, low, high):
     "A matrix as colours with its numbers, classes on both axes."
     if ax is None:
         import matplotlib.pyplot as plt         # here because of its cost: fitting does without
         ax = plt.subplots(figsize=(1.6 + .42 * M.shape[1], 1 + .38 * len(M)), layout="constrained")[1]
-    ax.figure.colorbar(ax.imshow(M, aspect="auto", **style), ax=ax, label=label)
+    ax.figure.colorbar(ax.imshow(M, aspect="auto", cmap=cmap, vmin=low, vmax=high), ax=ax, label=label)
     if len(M) <= 20:
         for (j, k), value in np.ndenumerate(M):
             ax.text(k, j, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7)
     step = -(-len(M) // 20)
-    ax.set_xticks(range(0, M.shape[1], step), names[:M.shape[1]:step])
+    ax.set_xticks(range(0, M.shape[1], step), names[:M.shape[1]:step], rotation=90 if max(map(len, map(str, names))) > 2 else 0)
     ax.set_yticks(range(0, len(M), step), names[:len(M):step])
     return ax
 
@@ -214,12 +214,12 @@ def plot_canonical(A, c, ax=None, *, names=None):
     names : (K,) names of the classes; None: 0..K-1
     """
     names = [*(range(len(c)) if names is None else names), "c"]
-    ax = _heat_map(np.column_stack([A, c]), ax, names, "entry of A, c", 2, cmap="Blues", vmin=0, vmax=1.2 * np.max(A))
+    ax = _heat_map(np.column_stack([A, c]), ax, names, "entry of A, c", 2, "Blues", 0, 1.2 * np.max(A))
     ax.axvline(len(c) - .5, color="white", lw=3)
     ax.set(xlabel="class that the model says (column of A)", ylabel="class that gains (row of A)")
     return ax
 
-# %% ../nbs/22_dirichlet.ipynb #1e8a1140
+# %% ../nbs/22_dirichlet.ipynb #0811c0a6
 def confusion_change(y, P, Q):
     """How many rows of each true class move to or from each predicted class.
 
@@ -247,7 +247,7 @@ def plot_confusion_change(change, ax=None, *, names=None):
     ax, names : as in `plot_canonical`
     """
     names, limit = range(len(change)) if names is None else names, max(np.abs(change).max(), 1)
-    ax = _heat_map(change, ax, names, "rows gained", 0, cmap="RdBu_r", vmin=-1.5 * limit, vmax=1.5 * limit)
+    ax = _heat_map(change, ax, names, "rows gained", 0, "RdBu_r", -1.5 * limit, 1.5 * limit)
     ax.set(xlabel="predicted class", ylabel="true class")
     return ax
 
