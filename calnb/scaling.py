@@ -15,14 +15,16 @@ from sklearn.exceptions import ConvergenceWarning
 from .base import Calibrator, progress
 from .softreg import diagonal_regression, penalty_weights, shrunken_regression, softmax_regression
 
-# %% ../nbs/21_scaling.ipynb #bbe0539a
+# %% ../nbs/21_scaling.ipynb #436cbaf0
 def _slope_and_curvature(beta, S, s_true, w):
     "g of (T.3) and g' of (T.4) from one pass over the exponentials; S has its row maxima at 0."
-    E = np.exp(beta * S)
-    m0 = E.sum(axis=1)
-    E *= S
-    mean = E.sum(axis=1) / m0
-    square = np.einsum("ij,ij->i", E, S) / m0
+    mean, square, step = np.empty(len(S)), np.empty(len(S)), max(1, 2**16 // S.shape[1])
+    for rows in (slice(i, i + step) for i in range(0, len(S), step)):
+        s = S[rows]
+        E = np.exp(beta * s)
+        m0 = E.sum(axis=1)
+        E *= s
+        mean[rows], square[rows] = E.sum(axis=1) / m0, np.einsum("ij,ij->i", E, s) / m0
     return w @ (mean - s_true) / w.sum(), w @ (square - mean**2) / w.sum()
 
 # %% ../nbs/21_scaling.ipynb #43415ca9
