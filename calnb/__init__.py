@@ -32,6 +32,10 @@ from .softreg import (
 from .scaling import (
     best_beta, default_grid, kull2019_grid, matrix_penalty, MatrixScaling, MatrixScalingCV, path_losses,
     stable_folds, TemperatureScaling, VectorScaling)
+from .dirichlet import (
+    confusion_change, dirichlet_mle, DirichletCalibration, DirichletCalibrationCV, fit_generative, from_canonical,
+    from_generative, interpretation_points, inverse_psi, log_beta, plot_canonical, plot_confusion_change,
+    to_canonical, to_generative)
 from .ovr import BinaryMap, class_score, fit_maps, OneVsRest, Unchanged
 from .beta import beta_features, BetaCalibration, fit_slopes, half_point, overlap, platt_targets, PlattScaling
 from .histogram import (

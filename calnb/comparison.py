@@ -8,7 +8,7 @@ __all__ = ['STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_
            'plot_curves', 'report_html', 'write_whole', 'check_free', 'save_report', 'compare_outputs',
            'digits_outputs']
 
-# %% ../nbs/51_comparison.ipynb #ee883618
+# %% ../nbs/51_comparison.ipynb #1ca1366f
 import html
 import os
 import time
@@ -22,6 +22,7 @@ from sklearn.base import clone
 from .base import Identity, as_view, progress
 from .beta import BetaCalibration, PlattScaling
 from .diagrams import IDENTITY_COLOR, MAP_COLOR, confidence_curve, plot_reliability
+from .dirichlet import DirichletCalibration
 from .histogram import HistogramBinning, TopLabelBinning
 from .isotonic import FIR, IsotonicCalibration
 from .metrics import brier_score, classwise_ece, confidence_ece, log_loss, maximum_calibration_error, thresholded_ece
@@ -32,29 +33,30 @@ from .outputs import Outputs
 from .ovr import OneVsRest
 from .simplex import FLOOR, as_labels, check_labels
 
-# %% ../nbs/51_comparison.ipynb #79d14cf8
-def default_calibrators():
-    """The calibrators that `compare` fits if none are named: a dictionary from name to unfitted calibrator."""
+# %% ../nbs/51_comparison.ipynb #2f293966
+def default_calibrators(K=2):
+    """The calibrators that `compare` fits for K classes if none are named: a dictionary from name to unfitted calibrator."""
     lifted = {"PlattOvR": PlattScaling(), "BetaOvR": BetaCalibration(), "HistogramOvR": HistogramBinning(),
               "IsotonicOvR": IsotonicCalibration()}
-    whole = (Identity(), TemperatureScaling(), VectorScaling(), MatrixScaling())
+    whole = (Identity(), TemperatureScaling(), VectorScaling()) + (MatrixScaling(), DirichletCalibration()) * (K <= 200)
     flat = (TopLabelBinning(), FIR(), SCIR())
     return {type(cal).__name__: cal for cal in whole} | {name: OneVsRest(binary) for name, binary in lifted.items()} | \
         {type(cal).__name__: cal for cal in flat}
 
-# %% ../nbs/51_comparison.ipynb #72ddf0c4
-def name_calibrators(calibrators=None):
+# %% ../nbs/51_comparison.ipynb #b7dc20af
+def name_calibrators(calibrators=None, K=2):
     """Calibrators by name.
 
     Parameters
     ----------
     calibrators : dictionary from name to calibrator, a list of calibrators, or None for `default_calibrators`
+    K : number of classes
 
     Raises
     ------
     ValueError : if there are none, or a name stands for two
     """
-    if calibrators is None: return default_calibrators()
+    if calibrators is None: return default_calibrators(K)
     if isinstance(calibrators, dict): named = dict(calibrators)
     else:
         kinds = [type(cal).__name__ for cal in calibrators]
@@ -132,7 +134,7 @@ def check_both_labels(y_val, n_val, y_test, n_test, K, classes=None):
     both, classes = check_labels(np.concatenate([y_val, y_test]), n_val + n_test, K, classes, "y_val with y_test")
     return both[:n_val], both[n_val:], classes
 
-# %% ../nbs/51_comparison.ipynb #466deb24
+# %% ../nbs/51_comparison.ipynb #1dab2908
 def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", classes=None, n_bins=15, n_resamples=0, level=0.95,
             seed=0, title="Comparison"):
     """Fit every calibrator on the validation rows, measure on the test rows (V.1).
@@ -162,7 +164,7 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     if before.shape[1] != K: raise ValueError(f"P_val has {K} columns, but P_test has {before.shape[1]}.")
     y_val, y_test, classes = check_both_labels(y_val, n_val, y_test, len(before), K, classes)
     fitted, curves, rows = {}, {}, {}
-    for name, cal in progress(name_calibrators(calibrators).items(), label="calibrators"):
+    for name, cal in progress(name_calibrators(calibrators, K).items(), label="calibrators"):
         start = time.perf_counter()
         cal = clone(cal).set_params(inputs=inputs, classes=classes).fit(P_val, classes[y_val])
         seconds = time.perf_counter() - start

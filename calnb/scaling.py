@@ -137,14 +137,15 @@ class VectorScaling(Calibrator):
 
     def _predict(self, X): return softmax(X * self.coef_ + self.intercept_, axis=1)
 
-# %% ../nbs/21_scaling.ipynb #0f191ea8
+# %% ../nbs/21_scaling.ipynb #47efaca9
 def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     """Strengths of the penalty on every coefficient, for `softmax_regression`: (V.O) or L2.
 
     Parameters
     ----------
     K : number of classes
-    penalty : "odir": off-diagonal entries and intercepts; "l2": all entries
+    penalty : "odir": off-diagonal entries and intercepts, and 1e-8 on the diagonal, so that an optimum exists on separable
+        rows; "l2": all entries
     reg_lambda : on entries of W, not negative
     reg_mu : on intercepts; None: the same as reg_lambda
     normalize : divide by the number of terms, as the paper does
@@ -163,7 +164,7 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     terms = {"odir": K * (K - 1), "l2": K * (K + 1)}[penalty] if normalize else 1
     each = reg_lambda / terms
     intercept = each if penalty == "l2" and reg_mu is None else mu / (K if normalize else 1)
-    return penalty_weights(K, 0 if penalty == "odir" else each, each, intercept)
+    return penalty_weights(K, 1e-8 if penalty == "odir" else each, each, intercept)
 
 # %% ../nbs/21_scaling.ipynb #04314598
 class MatrixScaling(Calibrator):
