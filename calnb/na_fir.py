@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from .isotonic import FIR, flatten_groups, pool_adjacent_violators
 
-# %% ../nbs/40_na_fir.ipynb #39c94be6
+# %% ../nbs/40_na_fir.ipynb #691ea670
 @dataclass(frozen=True, eq=False)
 class NormalizedLoss:
     """Log loss of normalised rows as a function of theta = log g, one number per group (N.4); convex.
@@ -49,7 +49,7 @@ class NormalizedLoss:
         return (self.w / Z) @ self.counts * np.exp(-top) + self.pull
 
     def pooled(self, start):
-        "The same loss with one number per block; blocks begin at the groups `start` (B,). Dense counts."
+        "The same loss with one number per block; blocks begin at the groups `start` (B,). Sparse counts become dense."
         G = len(self.hits)
         block = np.searchsorted(start, np.arange(G), side="right") - 1
         member = csr_array((np.ones(G), block, np.arange(G + 1)), shape=(G, len(start)))
@@ -202,7 +202,7 @@ class NAFIR(FIR):
         if not self.interpolate: return super()._predict(X)
         return softmax(log_linear(X, self.centers_, np.log(self.values_)), axis=1)
 
-# %% ../nbs/40_na_fir.ipynb #e25cd428
+# %% ../nbs/40_na_fir.ipynb #cfa7a4eb
 def split_blocks(weight, start, min_blocks, threshold):
     """Cut blocks into parts of equal weight until there are `min_blocks`; the block with the largest parts is cut next.
 
@@ -226,8 +226,9 @@ def split_blocks(weight, start, min_blocks, threshold):
     cuts = []
     for first, m, total, k in zip(start, number, size, parts):
         borders = np.append(0, np.cumsum(weight[first : first + m - 1]))
-        at = np.searchsorted(borders, total * (np.arange(k) / k - 1e-9))
-        cuts.append(first + np.unique(np.minimum(at, m - 1)))
+        part = np.arange(k)
+        at = np.searchsorted(borders, total * (part / k - 1e-9))
+        cuts.append(first + np.minimum(np.maximum.accumulate(at - part), m - k) + part)         # at least one group each
     return np.concatenate(cuts)
 
 # %% ../nbs/40_na_fir.ipynb #ab16b370
