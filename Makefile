@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: compare test export outputs lab docs check clean
+.PHONY: compare test export outputs lab docs check bench bench-peers clean
 compare: .venv/runtime
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp --force
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5 --force
@@ -19,8 +19,12 @@ docs: .venv/docs
 	$(PY) docs/build.py
 check: .venv/docs
 	$(PY) docs/check.py
+bench: .venv/dev
+	$(PY) docs/bench.py
+bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/probmetrics
+	$(PY) docs/bench.py --peers
 clean:
-	rm -rf .venv _docs _proc results build dist *.egg-info
+	rm -rf .venv .venv-peers _docs _proc results build dist *.egg-info
 
 # One install each: whoever has asked for the larger set need not install the smaller one first.
 .venv/runtime .venv/dev .venv/docs: settings.ini setup.py
@@ -31,3 +35,9 @@ clean:
 .venv/dev: CONTAINED := .venv/runtime
 .venv/docs: EXTRAS := [dev,docs]
 .venv/docs: CONTAINED := .venv/runtime .venv/dev
+
+# Other libraries, for comparison only, each in an environment of its own (dirichletcal needs python3.12 or newer).
+.venv-peers/dirichletcal:
+	python3.12 -m venv $@ && $@/bin/pip install --quiet dirichletcal==0.5.3
+.venv-peers/probmetrics:
+	python3 -m venv $@ && $@/bin/pip install --quiet probmetrics==1.3.0 torch==2.13.0 numba

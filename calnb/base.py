@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 from .simplex import check_labels, check_logits, check_probs, check_weights, logits_to_logp, normalize, safe_log
 
-# %% ../nbs/03_base.ipynb #e573d4f8
+# %% ../nbs/03_base.ipynb #a4ec2a36
 def as_view(P, inputs, view, name="P"):
     """Checked rows in the form that a method works on.
 
@@ -27,22 +27,22 @@ def as_view(P, inputs, view, name="P"):
 
     Returns
     -------
-    (n, K) float64; rows of view "proba" sum to 1
+    (n, K) float64, a new array; probabilities have the values they came with and sum to 1 within `SUM_TOLERANCE`
 
     Raises
     ------
     ValueError : as `check_probs` and `check_logits` do, or if `inputs` is neither of the two words
     """
     if inputs == "proba":
-        P = normalize(check_probs(P, name))
+        P = check_probs(P, name).astype(np.float64)
         return P if view == "proba" else safe_log(P)
     if inputs != "logits": raise ValueError(f"inputs is {inputs!r}. Expected 'proba' or 'logits'.")
     Z = check_logits(P, name)
     if view == "logits": return Z
     logp = logits_to_logp(Z)
-    return normalize(np.exp(logp)) if view == "proba" else logp
+    return np.exp(logp) if view == "proba" else logp
 
-# %% ../nbs/03_base.ipynb #7854d779
+# %% ../nbs/03_base.ipynb #c29f74db
 class Calibrator(ClassifierMixin, BaseEstimator):
     """Base of all calibrators: checks, labels, weights; a method adds `_fit(X, y, w)` and `_predict(X)`.
 
@@ -83,7 +83,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
             raise ValueError(f"fitted on {self.n_classes_} classes, but P has {X.shape[1]} columns.")
         if None not in (columns, self._columns) and columns != self._columns:
             raise ValueError(f"fitted on columns {self._columns}, but P has {columns}. Put them in the same order.")
-        return self._predict(X)
+        return normalize(self._predict(X))
 
     def predict(self, P):
         "The most probable label of each row after calibration, (n,); the first of equals."

@@ -7,7 +7,7 @@ __all__ = ['STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_
            'make_table', 'table_cells', 'text_table', 'html_table', 'Comparison', 'plot_curves', 'report_html',
            'write_whole', 'check_free', 'save_report', 'compare_outputs', 'digits_outputs']
 
-# %% ../nbs/51_comparison.ipynb #349412c8
+# %% ../nbs/51_comparison.ipynb #2be8b3e3
 import html
 import os
 import time
@@ -19,16 +19,23 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import clone
 from .base import Identity, as_view, progress
+from .beta import BetaCalibration, PlattScaling
 from .diagrams import IDENTITY_COLOR, MAP_COLOR, confidence_curve, plot_reliability
+from .histogram import HistogramBinning, TopLabelBinning
+from .isotonic import FIR, IsotonicCalibration
 from .metrics import brier_score, classwise_ece, confidence_ece, log_loss, maximum_calibration_error
 from .scaling import TemperatureScaling
 from .outputs import Outputs
+from .ovr import OneVsRest
 from .simplex import FLOOR, as_labels, check_labels
 
-# %% ../nbs/51_comparison.ipynb #bf3fcd2e
+# %% ../nbs/51_comparison.ipynb #f38ed215
 def default_calibrators():
     """The calibrators that `compare` fits if none are named: a dictionary from name to unfitted calibrator."""
-    return {type(cal).__name__: cal for cal in (Identity(), TemperatureScaling())}
+    lifted = {"PlattOvR": PlattScaling(), "BetaOvR": BetaCalibration(), "HistogramOvR": HistogramBinning(),
+              "IsotonicOvR": IsotonicCalibration()}
+    return {"Identity": Identity(), "TemperatureScaling": TemperatureScaling()} | \
+        {name: OneVsRest(binary) for name, binary in lifted.items()} | {"TopLabelBinning": TopLabelBinning(), "FIR": FIR()}
 
 # %% ../nbs/51_comparison.ipynb #72ddf0c4
 def name_calibrators(calibrators=None):

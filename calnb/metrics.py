@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['log_loss_scorer', 'brier_scorer', 'confidence_ece_scorer', 'classwise_ece_scorer', 'log_loss', 'brier_score',
-           'ece_of_bins', 'mce_of_bins', 'confidence_ece', 'maximum_calibration_error', 'class_ece', 'classwise_ece',
-           'thresholded_ece', 'ScoreDecomposition', 'score_decomposition', 'Scorer']
+           'ece_of_bins', 'mce_of_bins', 'confidence_stats', 'confidence_ece', 'maximum_calibration_error',
+           'classwise_stats', 'class_ece', 'classwise_ece', 'squared_error_of_bins', 'squared_confidence_error',
+           'squared_classwise_error', 'thresholded_ece', 'ScoreDecomposition', 'score_decomposition', 'Scorer']
 
 # %% ../nbs/10_metrics.ipynb #c17d0cd3
 from collections.abc import Callable
@@ -118,15 +119,15 @@ def _refuse_choices(binning, closed):
     if (binning, closed) != ("uniform", "right"):
         raise ValueError("a convention fixes binning and closed. Leave both at their defaults, or leave out the convention.")
 
-# %% ../nbs/10_metrics.ipynb #b402fa00
-def _confidence_stats(y, P, n_bins, binning, closed, convention, sample_weight, classes):
-    "BinStats of the confidence."
+# %% ../nbs/10_metrics.ipynb #e61f434c
+def confidence_stats(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
+    """The sums (B.3) that `confidence_ece` is made of, as a BinStats with C = 1; parameters and errors as there."""
     P = check_probs(P)
     if _is_kull(convention): _refuse_choices(binning, closed)
     edges = _edges(P.max(axis=1, keepdims=True), n_bins, binning, sample_weight)
     return confidence_bins(y, P, edges, closed=closed, sample_weight=sample_weight, classes=classes)
 
-
+# %% ../nbs/10_metrics.ipynb #42d386c5
 def confidence_ece(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
     """Expected calibration error of the largest probability of each row (M.7, M.3).
 
@@ -155,9 +156,10 @@ def confidence_ece(y, P, *, n_bins=15, binning="uniform", closed="right", conven
     ----------
     Guo et al. 2017, equation 3; Kull et al. 2019, section 2.
     """
-    return float(ece_of_bins(_confidence_stats(y, P, n_bins, binning, closed, convention, sample_weight, classes))[0])
+    return float(ece_of_bins(confidence_stats(y, P, n_bins=n_bins, binning=binning, closed=closed, convention=convention,
+                                              sample_weight=sample_weight, classes=classes))[0])
 
-# %% ../nbs/10_metrics.ipynb #15e0ed21
+# %% ../nbs/10_metrics.ipynb #2fea7bab
 def maximum_calibration_error(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None,
                               classes=None):
     """Largest gap between confidence and accuracy among bins that have rows (M.8).
@@ -174,9 +176,20 @@ def maximum_calibration_error(y, P, *, n_bins=15, binning="uniform", closed="rig
     ----------
     Guo et al. 2017, equation 5.
     """
-    return float(mce_of_bins(_confidence_stats(y, P, n_bins, binning, closed, convention, sample_weight, classes))[0])
+    return float(mce_of_bins(confidence_stats(y, P, n_bins=n_bins, binning=binning, closed=closed, convention=convention,
+                                              sample_weight=sample_weight, classes=classes))[0])
 
-# %% ../nbs/10_metrics.ipynb #30fbbb06
+# %% ../nbs/10_metrics.ipynb #d32328a3
+def classwise_stats(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
+    """The sums (B.3) that `class_ece` is made of, as a BinStats with C = K; parameters and errors as there."""
+    P = check_probs(P)
+    if _is_kull(convention):
+        _refuse_choices(binning, closed)
+        edges, closed = np.append(uniform_edges(n_bins - 1), np.inf), "left"        # [1, inf] holds 1 alone
+    else: edges = _edges(P, n_bins, binning, sample_weight)
+    return classwise_bins(y, P, edges, closed=closed, sample_weight=sample_weight, classes=classes)
+
+
 def class_ece(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
     """Expected calibration error of each class by itself (M.7, M.2).
 
@@ -188,12 +201,8 @@ def class_ece(y, P, *, n_bins=15, binning="uniform", closed="right", convention=
     -------
     (K,) floats in [0, 1], unit probability; 0 is calibrated
     """
-    P = check_probs(P)
-    if _is_kull(convention):
-        _refuse_choices(binning, closed)
-        edges, closed = np.append(uniform_edges(n_bins - 1), np.inf), "left"        # [1, inf] holds 1 alone
-    else: edges = _edges(P, n_bins, binning, sample_weight)
-    return ece_of_bins(classwise_bins(y, P, edges, closed=closed, sample_weight=sample_weight, classes=classes))
+    return ece_of_bins(classwise_stats(y, P, n_bins=n_bins, binning=binning, closed=closed, convention=convention,
+                                       sample_weight=sample_weight, classes=classes))
 
 # %% ../nbs/10_metrics.ipynb #995be8c8
 def classwise_ece(y, P, *, reduction="mean", n_bins=15, binning="uniform", closed="right", convention=None,
@@ -219,9 +228,48 @@ def classwise_ece(y, P, *, reduction="mean", n_bins=15, binning="uniform", close
                        classes=classes)
     return _over_classes(errors, "sum" if convention else reduction)
 
-# %% ../nbs/10_metrics.ipynb #df9084c5
+# %% ../nbs/10_metrics.ipynb #3c54d782
+def squared_error_of_bins(stats):
+    """Debiased mean of the squared gap between frequency and probability (M.11).
+
+    Parameters
+    ----------
+    stats : BinStats of C vectors of probabilities; weights are taken for numbers of rows
+
+    Returns
+    -------
+    (C,) floats, unit probability squared; may be negative
+    """
+    W, H, S = stats.weight, stats.hits, stats.sum_p
+    noise = H * (W - H) / np.where(W > 1, W - 1, np.inf)                            # W_b**2 f_b (1 - f_b) / (W_b - 1)
+    return np.divide((H - S)**2 - noise, W, out=np.zeros(W.shape), where=W > 1).sum(axis=1) / W.sum(axis=1)
+
+# %% ../nbs/10_metrics.ipynb #dc9a5566
+def squared_confidence_error(y, P, *, n_bins=15, binning="quantile", closed="right", sample_weight=None, classes=None):
+    """Debiased squared calibration error of the largest probability of each row (M.11).
+
+    Parameters and errors as `confidence_ece`.
+
+    Returns
+    -------
+    float, unit probability squared; about 0 for a calibrated model, and then often negative
+
+    References
+    ----------
+    Kumar, Liang and Ma 2019, definition 5.1.
+    """
+    stats = confidence_stats(y, P, n_bins=n_bins, binning=binning, closed=closed, sample_weight=sample_weight, classes=classes)
+    return float(squared_error_of_bins(stats)[0])
+
+
+def squared_classwise_error(y, P, *, n_bins=15, binning="quantile", closed="right", sample_weight=None, classes=None):
+    """Mean over classes of the debiased squared calibration error (M.11); otherwise as `squared_confidence_error`."""
+    stats = classwise_stats(y, P, n_bins=n_bins, binning=binning, closed=closed, sample_weight=sample_weight, classes=classes)
+    return float(np.mean(squared_error_of_bins(stats)))
+
+# %% ../nbs/10_metrics.ipynb #6c6a0aa7
 def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_weight=None, classes=None):
-    """Classwise calibration error of the probabilities that reach a threshold, in bins of equal mass (M.11).
+    """Classwise calibration error of the probabilities that reach a threshold, in bins of equal mass (M.12).
 
     Parameters
     ----------
@@ -238,7 +286,7 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
 
     References
     ----------
-    Nixon et al. 2019; Arad and Rosset 2025, section 5.1.
+    Nixon et al. 2019; Arad and Rosset 2025, sections 2.2 and 5.1.
     """
     y, P, w = _checked(y, P, sample_weight, classes)
     keep = P >= P.dtype.type(1 / P.shape[1] if threshold is None else threshold)
@@ -251,10 +299,10 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
         errors.append(np.abs(np.bincount(index, v * ((y[rows] == k) - p))).sum() / v.sum())     # (M.7)
     return float(np.mean(errors))
 
-# %% ../nbs/10_metrics.ipynb #807e1505
+# %% ../nbs/10_metrics.ipynb #84102350
 @dataclass(frozen=True)
 class ScoreDecomposition:
-    """The three parts of a proper score (M.12), which add up to `score`.
+    """The three parts of a proper score (M.13), which add up to `score`.
 
     Attributes
     ----------
@@ -270,7 +318,7 @@ class ScoreDecomposition:
     @property
     def score(self): return self.calibration + self.refinement + self.within
 
-# %% ../nbs/10_metrics.ipynb #0962de2c
+# %% ../nbs/10_metrics.ipynb #c2b0ba70
 def _group_means(y, P, w, group):
     "Share of the weight (G,), mean prediction (G, K) and class frequencies (G, K) of the groups."
     group, K = np.unique(group, return_inverse=True)[1], P.shape[1]
@@ -281,7 +329,7 @@ def _group_means(y, P, w, group):
 
 
 def score_decomposition(y, P, *, score="log", n_bins=15, binning="uniform", closed="right", sample_weight=None, classes=None):
-    """A proper score as calibration + refinement + within (M.12); rows with one predicted class and confidence bin are a group.
+    """A proper score as calibration + refinement + within (M.13); rows with one predicted class and confidence bin are a group.
 
     Parameters
     ----------

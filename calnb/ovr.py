@@ -5,9 +5,7 @@
 # %% auto #0
 __all__ = ['class_score', 'BinaryMap', 'Unchanged', 'fit_maps', 'OneVsRest']
 
-# %% ../nbs/30_ovr.ipynb #c1b33d39
-import warnings
-
+# %% ../nbs/30_ovr.ipynb #4ecce6a9
 import numpy as np
 from scipy.special import expit, logsumexp
 from sklearn.base import clone
@@ -34,12 +32,14 @@ def class_score(X, k, view):
     if sure.any(): rest[sure] = logsumexp(np.delete(X[sure], k, axis=1), axis=1)
     return x - rest
 
-# %% ../nbs/30_ovr.ipynb #9844246b
+# %% ../nbs/30_ovr.ipynb #8ddd6e42
 class BinaryMap(Calibrator):
     """Base of the binary maps: a method adds `_fit_binary(s, t, w)` and `_predict_binary(s)`.
 
     `view` says what the scores s (n,) are: "proba" the probability of class 1, "logp" its log-odds. The targets
-    t (n,) are 0.0 or 1.0, the weights w (n,) positive; predictions are (n,) in [0, 1].
+    t (n,) are 0.0 or 1.0, the weights w (n,) positive; predictions are (n,) in [0, 1]. A map that knows 1 - q
+    better than by subtraction adds `_predict_rest(s)`.
+
     Alone it calibrates two classes (the columns are 1 - q and q); `OneVsRest` lifts it to K."""
 
     def _fit(self, X, y, w):
@@ -49,10 +49,12 @@ class BinaryMap(Calibrator):
         self._fit_binary(class_score(X, 1, self.view), (y == 1).astype(float), w)
 
     def _predict(self, X):
-        q = self._predict_binary(class_score(X, 1, self.view))
-        return np.column_stack([1 - q, q])
+        s = class_score(X, 1, self.view)
+        return np.column_stack([self._predict_rest(s), self._predict_binary(s)])
 
-# %% ../nbs/30_ovr.ipynb #95bea780
+    def _predict_rest(self, s): return 1 - self._predict_binary(s)
+
+# %% ../nbs/30_ovr.ipynb #3bbf2264
 class Unchanged(BinaryMap):
     """Return the given probability. What `OneVsRest` uses for a class without examples, or without counterexamples.
 
@@ -71,6 +73,8 @@ class Unchanged(BinaryMap):
 
     def _predict_binary(self, s): return s if self.view == "proba" else expit(s)
 
+    def _predict_rest(self, s): return 1 - s if self.view == "proba" else expit(-s)
+
 # %% ../nbs/30_ovr.ipynb #0937fbf3
 def _fit_class(binary, X, y, w, k):
     "The map of class k against the rest, fitted, also as a two-class calibrator of its own."
@@ -80,9 +84,26 @@ def _fit_class(binary, X, y, w, k):
     m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.array([False, True]), 2, 2, None
     return m
 
-# %% ../nbs/30_ovr.ipynb #dcff6e14
+# %% ../nbs/30_ovr.ipynb #79ca447d
 def fit_maps(binary, X, y, w, n_jobs=None):
-    """The binary maps of all classes (of class 1 only if there are two), a list."""
+    """The binary maps of all classes, each fitted on "class k or not"; of class 1 only if there are two.
+
+    Parameters
+    ----------
+    binary : a `BinaryMap`, cloned for each class
+    X : (n, K) rows in the view of `binary`
+    y : (n,) labels 0..K-1
+    w : (n,) positive weights
+    n_jobs : number of threads; None: 1
+
+    Returns
+    -------
+    list of K fitted maps, or of one for K = 2
+
+    Raises
+    ------
+    ValueError : `binary` is not a binary map, or has inputs or classes of its own
+    """
     from joblib import Parallel, delayed        # here and not above: most fits need no second thread
     if not isinstance(binary, BinaryMap):
         raise ValueError(f"binary is {binary!r}. Expected an instance of a binary map, such as HistogramBinning().")
@@ -90,18 +111,15 @@ def fit_maps(binary, X, y, w, n_jobs=None):
         raise ValueError(f"binary is {binary!r}. Say inputs and classes to OneVsRest, not to the binary map.")
     K = X.shape[1]
     columns = range(K) if K > 2 else [1]
-    maps = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_fit_class)(binary, X, y, w, k) for k in columns)
-    idle = [k for k, m in zip(columns, maps) if isinstance(m, Unchanged)]
-    if idle: warnings.warn(f"columns {idle}: no row in y, or every row. They are passed on as given.", stacklevel=4)
-    return maps
+    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_fit_class)(binary, X, y, w, k) for k in columns)
 
-# %% ../nbs/30_ovr.ipynb #323a1991
+# %% ../nbs/30_ovr.ipynb #b92e3acb
 class OneVsRest(Calibrator):
     """One binary map per class, each fitted on "class k or not"; the rows are then divided by their sums (O.2).
 
     Keeps no ranking of classes; another map for every class; K times the parameters of the binary map. Two classes
     need one map only. A row on which all maps say 0 is returned as it came in. A class with no row in y, or with all of
-    them, is passed on as given, with a warning. Arad and Rosset 2025, section 3.3.
+    them, is passed on as given. Arad and Rosset 2025, section 3.3.
 
     Parameters
     ----------

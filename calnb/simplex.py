@@ -6,9 +6,8 @@
 __all__ = ['CORNERS', 'SUM_TOLERANCE', 'LOWEST_LOG', 'FLOOR', 'to_plane', 'as_floats', 'as_columns', 'check_probs', 'normalize',
            'check_logits', 'logits_to_logp', 'safe_log', 'as_labels', 'check_labels', 'one_hot', 'check_weights']
 
-# %% ../nbs/01_simplex.ipynb #b82495a1
+# %% ../nbs/01_simplex.ipynb #6b61be44
 import numpy as np
-from scipy.special import log_softmax
 
 # %% ../nbs/01_simplex.ipynb #5eea4fde
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
@@ -93,16 +92,21 @@ def check_probs(P, name="P"):
         "Rounded or cut? Divide each row by its sum first."
     raise ValueError(f"{name}[{i}] is not a probability vector (sum {total[i]:.7g}, min {low[i]:.4g}). {remedy}")
 
-# %% ../nbs/01_simplex.ipynb #7e597664
+# %% ../nbs/01_simplex.ipynb #07331169
 def normalize(P):
-    """Float64 rows divided by their sums: (S.1) to the last bit but one.
+    """Float64 rows divided by their sums (S.1); a row that is off by rounding alone, K * 2**-52, is left as it is.
 
     Parameters
     ----------
     P : (n, K) non-negative numbers, each row with a positive sum
+
+    Returns
+    -------
+    (n, K) float64, a new array
     """
     P = np.asarray(P, dtype=np.float64)
-    return P / P.sum(axis=1, keepdims=True)
+    total = P.sum(axis=1, keepdims=True)
+    return P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0)
 
 # %% ../nbs/01_simplex.ipynb #16c0f9ae
 def check_logits(Z, name="P"):
@@ -127,7 +131,7 @@ def check_logits(Z, name="P"):
     raise ValueError(f"{name}[{i}] is not a row of logits (column {k} is {Z[i, k]}). Store logits as float32 or float64, "
                      "and log-probabilities with a floor instead of -inf.")
 
-# %% ../nbs/01_simplex.ipynb #35a77b3e
+# %% ../nbs/01_simplex.ipynb #553f5c09
 LOWEST_LOG = -1e100
 
 
@@ -142,10 +146,12 @@ def logits_to_logp(Z):
     -------
     (n, K) float64, at most 0, at least `LOWEST_LOG`
     """
-    with np.errstate(over="ignore"):                # the difference of two huge logits may be -inf; the cut repairs it
-        return np.maximum(log_softmax(np.maximum(Z - Z.max(axis=1, keepdims=True), LOWEST_LOG), axis=1), LOWEST_LOG)
+    with np.errstate(over="ignore"): logp = Z - Z.max(axis=1, keepdims=True)     # may be -inf for huge logits; the cut repairs it
+    np.maximum(logp, LOWEST_LOG, out=logp)
+    logp -= np.log(np.exp(logp).sum(axis=1, keepdims=True))
+    return np.maximum(logp, LOWEST_LOG, out=logp)
 
-# %% ../nbs/01_simplex.ipynb #cbf4f32e
+# %% ../nbs/01_simplex.ipynb #4065320b
 FLOOR = 2.0**-52
 
 
@@ -160,7 +166,8 @@ def safe_log(P):
     -------
     (n, K) float64 between log(FLOOR), about -36.04, and 0
     """
-    return np.log(np.maximum(np.asarray(P, dtype=np.float64), FLOOR))
+    P = np.maximum(np.asarray(P, dtype=np.float64), FLOOR)
+    return np.log(P, out=P)
 
 # %% ../nbs/01_simplex.ipynb #35c67962
 def _is_missing(v):
