@@ -152,7 +152,7 @@ def log_linear(x, centers, theta):
         outside = slope * (np.minimum(x - centers[0], 0) + np.maximum(x - centers[-1], 0))
     return np.interp(x, centers, theta) + outside
 
-# %% ../nbs/40_na_fir.ipynb #b7a0ec46
+# %% ../nbs/40_na_fir.ipynb #2bdd95f4
 class NAFIR(FIR):
     """Normalisation-aware flattened isotonic regression, exact: one rising map, fitted to log loss after normalising (N.2).
 
@@ -187,7 +187,7 @@ class NAFIR(FIR):
         flat = flatten_groups(X, y, w)
         t, share = _fir_values(flat)
         data = NormalizedLoss(flat.counts(), w, flat.hits, np.zeros(len(t)))
-        theta, rounds = minimize_loss(data.plus(max(c, 1e-10 * w.mean()) * share, t), np.log(t))
+        theta, rounds = minimize_loss(data.plus(max(c, 1e-10 * min(1, w.sum())) * share, t), np.log(t))
         start = np.flatnonzero(np.append(True, np.diff(theta) > 0))
         self.thresholds_, self.values_ = flat.thresholds[start], np.exp(theta[start])
         if self.interpolate: self.centers_ = flat.centers(start)
