@@ -42,6 +42,9 @@ from .histogram import (
     bin_sums, bin_values, histogram_edges, HistogramBinning, HistogramBinningCV, leave_one_out_loss, round_scores,
     set_top, TopLabelBinning)
 from .isotonic import FIR, FlatGroups, flatten_groups, IsotonicCalibration, pool_adjacent_violators
+from .na_fir import (
+    anneal, keeps_order, kkt_violation, log_linear, minimize_loss, NAFIR, NAFIRAnnealing, NormalizedLoss,
+    permutation_invariant, relaxes_independence, split_blocks)
 from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_points
 from .scir import (
     blend_weight, fit_surface, fold_weights, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at,

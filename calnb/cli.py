@@ -12,7 +12,7 @@ import sys
 from .comparison import check_free, compare_outputs, default_calibrators, digits_outputs
 from .outputs import load_outputs
 
-# %% ../nbs/70_cli.ipynb #ff9fcc3d
+# %% ../nbs/70_cli.ipynb #fecd7d05
 def make_parser():
     """The grammar of the command line: an `argparse.ArgumentParser` with one sub-command for each job."""
     parser = argparse.ArgumentParser(prog="calnb", description="Calibrate the probabilities of a classifier.")
@@ -31,7 +31,8 @@ def make_parser():
     job.add_argument("--inputs", choices=("proba", "logits"), help="what the file holds, where its keys or columns do not say")
     job.add_argument("--split", type=float, metavar="SHARE",
                      help="share of validation rows of a table that does not name its parts")
-    job.add_argument("--resamples", type=int, default=0, metavar="N", help="add p-values and intervals from so many draws (1000, say)")
+    job.add_argument("--resamples", type=int, default=0, metavar="N",
+                     help="add p-values and intervals from so many draws (1000, say)")
     job.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is random (default 0)")
     job.set_defaults(run=run_compare)
     return parser

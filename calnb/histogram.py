@@ -163,13 +163,13 @@ def set_top(P, top, q):
     Q[i, top] = q
     return Q
 
-# %% ../nbs/32_histogram.ipynb #4cedc058
+# %% ../nbs/32_histogram.ipynb #d7d1ebad
 class TopLabelBinning(Calibrator):
     """Histogram binning of the confidence, separately for each predicted label (H.4); the other classes share the rest.
 
     Promises that the probability given to the top label of the *input* is calibrated given that label. Promises nothing
-    about the other classes, and that label need not stay on top. Another map for every class; free parameters: one per bin. The first of
-    equal probabilities is the top. A label that was never on top in `fit` leaves its rows as they came.
+    about the other classes, and that label need not stay on top. Another map for every class; free parameters: one per
+    bin. The first of equal probabilities is the top. A label that was never on top in `fit` leaves its rows as they came.
 
     Parameters
     ----------
