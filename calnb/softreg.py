@@ -190,7 +190,7 @@ def minimise(objective, gradient, direction, cautious, start, tol, max_iter):
                       ConvergenceWarning, stacklevel=4)
     return coef, f, np.array(trace)
 
-# %% ../nbs/20_softreg.ipynb #02ced8f6
+# %% ../nbs/20_softreg.ipynb #4cbc62f5
 class _NewtonCG:
     "Directions for `minimise`; keeps the blocks and counts the products."
 
@@ -199,7 +199,7 @@ class _NewtonCG:
         self.blocks, self.built, self.first, self.products = None, np.inf, None, [0]
 
     def __call__(self, G, Q, f):
-        if not abs(f - self.built) <= .01 * abs(f):
+        if self.products[-1] > 5 or not abs(f - self.built) <= .01 * abs(f):
             self.blocks, self.built = self.make(Q, self.X, self.w, self.R), f
         size = np.sqrt((G * self.blocks.solve(G)).sum())
         self.first = self.first or size
