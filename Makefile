@@ -6,8 +6,9 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 compare: .venv/runtime
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp --force
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5 --force
+# Two notebooks at a time, each with one thread for linear algebra: two libraries that fight for the same core are many times slower.
 test: .venv/dev
-	$(PY) -m pytest -q -rs nbs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -q -rs -n 2 --dist loadfile nbs
 export: .venv/dev
 	.venv/bin/nbdev_export
 	$(PY) docs/readme.py

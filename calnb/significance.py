@@ -22,9 +22,9 @@ def _top_misses(top, m, rng):
     row, draw = np.nonzero(u >= top[:, None])
     return row, draw, u[row, draw]
 
-# %% ../nbs/11_significance.ipynb #e1ab8038
+# %% ../nbs/11_significance.ipynb #e64a43c7
 def _confidence_draws(P, stats):
-    "A function of (m, rng): the hits in each bin of the confidence, (m, B), for m draws of pseudo-labels (N.3)."
+    "A function of (m, rng): the hits in each bin of the confidence, (m, B), for m draws of pseudo-labels (A.3)."
     B, top = stats.weight.size, normalize(P).max(axis=1)
     cell = bin_index(P.max(axis=1), np.atleast_2d(stats.edges)[0], closed=stats.closed)
     full = np.bincount(cell, minlength=B)
@@ -34,7 +34,7 @@ def _confidence_draws(P, stats):
         return full - np.bincount(r * B + cell[row], minlength=m * B).reshape(m, B)
     return draw
 
-# %% ../nbs/11_significance.ipynb #c3780e0e
+# %% ../nbs/11_significance.ipynb #1e9fe31c
 def _cells(P, stats):
     "For each entry of P the number of its cell, class * B + bin, (n, K)."
     C, B = stats.weight.shape
@@ -43,7 +43,7 @@ def _cells(P, stats):
 
 
 def _classwise_draws(P, stats):
-    "A function of (m, rng): the hits in each cell (class, bin), (m, C*B), for m draws of pseudo-labels (N.1)."
+    "A function of (m, rng): the hits in each cell (class, bin), (m, C*B), for m draws of pseudo-labels (A.1)."
     (n, K), size, order = P.shape, stats.weight.size, np.argsort(-P, axis=1, kind="stable")
     cell, p = (np.take_along_axis(A, order, axis=1) for A in (_cells(P, stats), normalize(P)))
     top, first = p[:, 0].copy(), cell[:, 0].copy()
@@ -57,7 +57,7 @@ def _classwise_draws(P, stats):
         return full + (more - less).reshape(m, size)
     return draw
 
-# %% ../nbs/11_significance.ipynb #5f586570
+# %% ../nbs/11_significance.ipynb #c4886f15
 @dataclass(frozen=True, eq=False)
 class ConsistencyTest:
     """Result of `consistency_test`.
@@ -65,7 +65,7 @@ class ConsistencyTest:
     Attributes
     ----------
     statistic : the observed calibration error
-    pvalue : (N.2): how often a calibrated model would show an error at least as large; small speaks against it
+    pvalue : (A.2): how often a calibrated model would show an error at least as large; small speaks against it
     null : (R,) errors of the pseudo-labels
     n_resamples : R
     """
@@ -76,9 +76,9 @@ class ConsistencyTest:
     @property
     def n_resamples(self): return len(self.null)
 
-# %% ../nbs/11_significance.ipynb #b888430e
+# %% ../nbs/11_significance.ipynb #16458905
 def _pvalue(null, observed):
-    "(N.2), where equal up to rounding counts as equal."
+    "(A.2), where equal up to rounding counts as equal."
     return float((1 + np.sum(null >= observed * (1 - 1e-12))) / (1 + len(null)))
 
 
@@ -87,10 +87,10 @@ def _kull_pvalue(null, observed):
     below, upto = np.sum(null < observed), np.sum(null <= observed)
     return float(1 - (below + upto + (upto > below)) / (2 * len(null)))
 
-# %% ../nbs/11_significance.ipynb #ab12bf8f
+# %% ../nbs/11_significance.ipynb #7a8acf1f
 def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None, *, n_bins=15, binning="uniform",
                      closed="right", convention=None, classes=None):
-    """Could a calibrated model show a calibration error this large? Consistency resampling (N.1, N.2).
+    """Could a calibrated model show a calibration error this large? Consistency resampling (A.1, A.2).
 
     Parameters
     ----------
@@ -147,9 +147,9 @@ def plot_null(test, ax=None):
     ax.legend(fontsize=8, framealpha=.8, edgecolor="none")
     return ax
 
-# %% ../nbs/11_significance.ipynb #1b54950a
+# %% ../nbs/11_significance.ipynb #97f24ded
 def _resamples(n, m, rng):
-    "How often each of n rows is drawn in m resamples (N.4), (m, n) integers that sum to n in each row."
+    "How often each of n rows is drawn in m resamples (A.4), (m, n) integers that sum to n in each row."
     rows = rng.integers(n, size=(m, n)) + n * np.arange(m)[:, None]
     return np.bincount(rows.ravel(), minlength=m * n).reshape(m, n)
 
@@ -185,9 +185,9 @@ def _interval(draws, estimate, world, level, method):
     if method == "basic": low, high = estimate - (high - world), estimate - (low - world)
     return BootstrapInterval(float(low), float(high), float(estimate), level, float(np.mean(draws) - world))
 
-# %% ../nbs/11_significance.ipynb #5d327216
+# %% ../nbs/11_significance.ipynb #61d28df4
 def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *, method="basic"):
-    """A measure of chapter 10 with a bootstrap interval (N.4, N.5).
+    """A measure of chapter 10 with a bootstrap interval (A.4, A.5).
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *,
     level : intended probability that the interval holds the true value
     n_resamples : how often the rows are resampled
     seed : an integer or a numpy Generator
-    method : "basic" corrects for bias (N.5) and may reach below 0; "percentile" is the middle part of the resampled values
+    method : "basic" corrects for bias (A.5) and may reach below 0; "percentile" is the middle part of the resampled values
 
     Returns
     -------
