@@ -97,25 +97,23 @@ def odir(name):
 
 def matrix_default(name):
     def calnb():
-        from calnb import MatrixScaling, log_loss
+        from calnb import FLOOR, MatrixScaling, log_loss
         parts = outputs(name)
         cal = MatrixScaling(inputs="logits")
-        return (lambda: cal.fit(*parts["val"]), lambda c: log_loss(parts["test"][1], c.predict_proba(parts["test"][0])),
+        return (lambda: cal.fit(*parts["val"]),
+                lambda c: log_loss(parts["test"][1], c.predict_proba(parts["test"][0]), floor=FLOOR),
                 *parts["val"][0].shape, "test log loss")
 
     def probmetrics():
         import numpy as np
-        import torch
         from probmetrics.calibrators import get_calibrator
-        from probmetrics.distributions import CategoricalLogits
-        parts = {k: (torch.from_numpy(Z), torch.from_numpy(y)) for k, (Z, y) in outputs(name).items()}
+        parts = {k: (np.exp(logp(Z)), y) for k, (Z, y) in outputs(name).items()}
         cal = get_calibrator("sms")
 
         def quality(c):
-            logq = c.predict_proba_torch(CategoricalLogits(parts["test"][0])).get_log_probs().numpy()
-            return mean_loss(logq, parts["test"][1].numpy())
-        return (lambda: cal.fit_torch(CategoricalLogits(parts["val"][0]), parts["val"][1]), quality,
-                *parts["val"][0].shape, "test log loss")
+            Q = np.asarray(c.predict_proba(parts["test"][0]), dtype=float)
+            return mean_loss(np.log(np.maximum(Q, 2.0**-52)), parts["test"][1])
+        return lambda: (cal.fit(*parts["val"]), cal)[1], quality, *parts["val"][0].shape, "test log loss"
 
     return {"calnb": calnb, "probmetrics": probmetrics}
 
@@ -194,6 +192,8 @@ TASKS = {
     "one-vs-rest isotonic, 100 classes": {"calnb": ovr_isotonic_calnb, "scikit-learn": ovr_isotonic_sklearn},
     "SCIR, 100 classes": scir(5000, 100), "SCIR, 1000 classes": scir(12_500, 1000),
 }
+SETS = sorted(p.stem for p in (Path(os.environ.get("CALNB_DATA", "."))/"logits").glob("*.npz"))
+TASKS |= {f"matrix by default on {name}": matrix_default(name) for name in SETS}
 PEERS = {"dirichletcal", "probmetrics"}                # these need an environment of their own
 
 
@@ -226,7 +226,7 @@ def measure(task, contestants, runs):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("tasks", nargs="*", help=f"default: all of {', '.join(TASKS)}")
+    ap.add_argument("tasks", nargs="*", help="tasks by how their names begin; default: all. " + ", ".join(TASKS))
     ap.add_argument("--one", nargs=2, metavar=("TASK", "CONTESTANT"), help=argparse.SUPPRESS)
     ap.add_argument("--peers", action="store_true", help="also run the contestants of .venv-peers")
     ap.add_argument("--runs", type=int, default=3)
@@ -234,7 +234,8 @@ def main():
     if args.one: return run_one(*args.one)
     if "CALNB_DATA" not in os.environ: sys.exit("bench: set CALNB_DATA to the folder of the shared data.")
     kept = {(r["task"], r["contestant"]): r for r in csv.DictReader(STORE.open())} if STORE.exists() else {}
-    for task in args.tasks or TASKS:
+    chosen = [t for t in TASKS if not args.tasks or any(t.startswith(start) for start in args.tasks)]
+    for task in chosen:
         here = [c for c in TASKS[task] if c not in PEERS or args.peers and (ROOT/".venv-peers"/c).exists()]
         print(task, "-", ", ".join(here), "" if len(here) == len(TASKS[task]) else "(others not installed or not asked for)")
         for row in measure(task, here, args.runs):
