@@ -34,7 +34,7 @@ def _confidence_draws(P, stats):
         return full - np.bincount(r * B + cell[row], minlength=m * B).reshape(m, B)
     return draw
 
-# %% ../nbs/11_significance.ipynb #1e9fe31c
+# %% ../nbs/11_significance.ipynb #d828c090
 def _cells(P, stats):
     "For each entry of P the number of its cell, class * B + bin, (n, K)."
     C, B = stats.weight.shape
@@ -44,7 +44,7 @@ def _cells(P, stats):
 
 def _classwise_draws(P, stats):
     "A function of (m, rng): the hits in each cell (class, bin), (m, C*B), for m draws of pseudo-labels (A.1)."
-    (n, K), size, order = P.shape, stats.weight.size, np.argsort(-P, axis=1, kind="stable")
+    n, size, order = len(P), stats.weight.size, np.argsort(-P, axis=1, kind="stable")
     cell, p = (np.take_along_axis(A, order, axis=1) for A in (_cells(P, stats), normalize(P)))
     top, first = p[:, 0].copy(), cell[:, 0].copy()
     ends = (np.minimum(p[:, :-1].cumsum(axis=1), 1) + np.arange(n)[:, None]).ravel()

@@ -7,13 +7,12 @@ __all__ = ['penalty_weights', 'loss_and_probs', 'loss_gradient', 'hessian_produc
            'cautious_step', 'minimise', 'SoftmaxFit', 'softmax_regression', 'diagonal_regression', 'ShrunkenFit',
            'shrunken_regression']
 
-# %% ../nbs/20_softreg.ipynb #4a3f9bdb
+# %% ../nbs/20_softreg.ipynb #3bacebf9
 import warnings
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from .simplex import one_hot
 

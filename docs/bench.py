@@ -41,12 +41,6 @@ def odir_objective(W, b, X, y, strength=1e-3):
 
 # Each contestant: prepare() -> (job, quality); job() is timed, quality(result) -> number. Imports happen in prepare.
 
-def temperature_calnb():
-    from calnb import TemperatureScaling
-    Z, y = outputs("geonames1000_mlp")["val"]
-    return lambda: TemperatureScaling(inputs="logits").fit(Z, y), lambda cal: cal.beta_, *Z.shape, "beta"
-
-
 def temperature_sklearn():
     from sklearn.base import BaseEstimator, ClassifierMixin
     from sklearn.calibration import CalibratedClassifierCV
@@ -66,7 +60,7 @@ def temperature_sklearn():
             lambda cal: cal.calibrated_classifiers_[0].calibrators[0].beta_, *Z.shape, "beta")
 
 
-def temperature_calnb_same_rows():
+def temperature_calnb():
     from calnb import TemperatureScaling
     import numpy as np
     Z, y = outputs("geonames1000_mlp")["val"]
@@ -180,7 +174,7 @@ def scir(n, K):
 
 
 TASKS = {
-    "temperature": {"calnb": temperature_calnb_same_rows, "scikit-learn": temperature_sklearn},
+    "temperature": {"calnb": temperature_calnb, "scikit-learn": temperature_sklearn},
     "odir, 10 classes": odir("cifar10_densenet40_kull"),
     "odir, 100 classes": odir("cifar100_densenetbc100_netcal"),
     "matrix by default, 10 classes": matrix_default("cifar10_densenet40_kull"),
