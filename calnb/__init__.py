@@ -49,6 +49,7 @@ from .na_fir import (
 from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_points
 from .scir import (
     blend_weight, fit_surface, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at, surface_probabilities)
+from .chain import Chain, Composite, fit_parts, name_items, pass_on
 from .comparison import (
     check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
     html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html,
