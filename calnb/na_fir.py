@@ -152,7 +152,7 @@ def log_linear(x, centers, theta):
         outside = slope * (np.minimum(x - centers[0], 0) + np.maximum(x - centers[-1], 0))
     return np.interp(x, centers, theta) + outside
 
-# %% ../nbs/40_na_fir.ipynb #2bdd95f4
+# %% ../nbs/40_na_fir.ipynb #bf23e627
 class NAFIR(FIR):
     """Normalisation-aware flattened isotonic regression, exact: one rising map, fitted to log loss after normalising (N.2).
 
@@ -186,7 +186,7 @@ class NAFIR(FIR):
         if not 0 <= c < np.inf: raise ValueError(f"smoothing is {c}. Expected a finite number of at least 0.")
         flat = flatten_groups(X, y, w)
         t, share = _fir_values(flat)
-        data = NormalizedLoss(flat.counts(), w, flat.hits, np.zeros(len(t)))
+        data = NormalizedLoss(flat.counts, w, flat.hits, np.zeros(len(t)))
         theta, rounds = minimize_loss(data.plus(max(c, 1e-10 * min(1, w.sum())) * share, t), np.log(t))
         start = np.flatnonzero(np.append(True, np.diff(theta) > 0))
         self.thresholds_, self.values_ = flat.thresholds[start], np.exp(theta[start])
@@ -261,7 +261,7 @@ def anneal(loss, g, *, beta, max_iter, patience, rng):
             if value < best: best, best_g, last = value, g[:-1].copy(), step
     return best_g, max_iter
 
-# %% ../nbs/40_na_fir.ipynb #50b2d252
+# %% ../nbs/40_na_fir.ipynb #6da0e725
 class NAFIRAnnealing(FIR):
     """NA-FIR by the paper's simulated annealing over the blocks of PAVA: slow and approximate; to compare with `NAFIR`.
 
@@ -298,7 +298,7 @@ class NAFIRAnnealing(FIR):
         start, hits, weight = pool_adjacent_violators(flat.hits, flat.weight)
         size = np.diff(np.append(start, len(flat.hits)))
         cut = split_blocks(flat.weight, start, self.min_blocks, self.block_size_split_threshold)
-        data = NormalizedLoss(flat.counts(), w, flat.hits, np.zeros(len(flat.hits)))
+        data = NormalizedLoss(flat.counts, w, flat.hits, np.zeros(len(flat.hits)))
         blocks = data.pooled(cut)
         blocks = NormalizedLoss(csr_array(blocks.counts), w, blocks.hits, blocks.pull)
         g, self.n_iter_ = anneal(blocks, np.repeat(hits / weight, size)[cut], beta=self.beta, max_iter=self.max_iter,
