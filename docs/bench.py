@@ -202,6 +202,21 @@ def nafir(n, K, smoothing, interpolate):
     return fit
 
 
+def nafir_solver(n, K):
+    "The solver alone: groups and counts are given, as they are to the searches in full."
+    def prepare():
+        import numpy as np
+        from calnb import NormalizedLoss, flatten_groups, minimize_loss, safe_log
+        from calnb.na_fir import _fir_values
+        P, y = overconfident(n, K)
+        w = np.ones(n)
+        flat = flatten_groups(safe_log(P), y, w)
+        t, share = _fir_values(flat)
+        data = NormalizedLoss(flat.counts, w, flat.hits, np.zeros(len(t)))
+        return (lambda: minimize_loss(data.plus(1e-10 * share, t), np.log(t))[0], lambda theta: data.value(theta) / n, n, K, "mean log loss")
+    return prepare
+
+
 def annealing(n, K):
     def fit():
         from calnb import NAFIRAnnealing
@@ -246,7 +261,8 @@ def annealing_in_full(n, K, form, some):
 
 def nafir_task(n, K, by_entries, by_counts):
     return {"exact, no smoothing": nafir(n, K, 0, False), "exact, default": nafir(n, K, 3.0, True),
-            "annealing, changes only": annealing(n, K), "annealing, all rows by counts": annealing_in_full(n, K, "counts", by_counts),
+            "exact, groups given": nafir_solver(n, K), "annealing, changes only": annealing(n, K),
+            "annealing, all rows by counts": annealing_in_full(n, K, "counts", by_counts),
             "annealing, all entries": annealing_in_full(n, K, "entries", by_entries)}
 
 
@@ -290,6 +306,22 @@ def table_split(col, s, w, T, W, take, M, chosen):
     return best
 
 
+def full_table(col, s, w, T, W, M, chosen):
+    "The table of chapter 41 for the compiler, kept whole, as the appendix of Arad and Rosset has it."
+    N, c = len(col), M.shape[1] - 1
+    M[N] = 0
+    for i in range(N - 1, -1, -1):
+        v, l = s[i] * W - T * w[i], col[i]
+        for j in range(c + 1):
+            if j <= l: M[i, j] = M[i + 1, j] + v
+            else: M[i, j] = max(M[i + 1, j], M[i, l])
+    j = c
+    for i in range(N):
+        chosen[i] = col[i] >= j or M[i, col[i]] > M[i + 1, j]
+        if chosen[i]: j = min(j, col[i])
+    return M[0, c]
+
+
 def sweep_once(n, K):
     def prepare():
         import numba, numpy as np
@@ -304,14 +336,16 @@ def sweep_once(n, K):
     return prepare
 
 
-def table_once(n, K):
+def table_once(n, K, whole):
     def prepare():
         import numba, numpy as np
-        split, (col, s, w) = numba.njit(table_split), plane_points(n, K)
+        split, (col, s, w) = numba.njit(full_table if whole else table_split), plane_points(n, K)
         T, W = s.sum(), w.sum()
-        def once(m): return split(col[:m], s[:m], w[:m], T, W, np.zeros((m, K), bool), np.zeros(K), np.zeros(m, bool))
+        def once(m):
+            tables = (np.empty((m + 1, K)),) if whole else (np.zeros((m, K), bool), np.zeros(K))
+            return split(col[:m], s[:m], w[:m], T, W, *tables, np.zeros(m, bool))
         once(10)
-        return lambda: once(len(col)), lambda r: len(col), n, K, "points"
+        return lambda: [once(len(col)) for _ in range(3)], lambda r: len(col), n, K, "points", 1 / 3, ""
     return prepare
 
 
@@ -417,8 +451,9 @@ TASKS = {
     "SCIR, 1000 classes": {"SCIR": scir(12_500, 1000)},
     "prediction, 100 classes": {name: prediction(name, 15_000, 100) for name in ("TemperatureScaling", "FIR", "NAFIR", "SCIR")},
     "prediction, 1000 classes": {name: prediction(name, 37_500, 1000) for name in ("TemperatureScaling", "FIR", "NAFIR", "SCIR")},
-    "plane, one sweep": {"sweep": sweep_once(5000, 100), "table": table_once(5000, 100)},
-    "plane, all splits": {"sweep": sweep_all(5000, 100), "table": table_all(5000, 100)},
+    "plane, one sweep": {"sweep": sweep_once(5000, 100), "table, one row kept": table_once(5000, 100, False),
+                         "table, all kept": table_once(5000, 100, True)},
+    "plane, all splits": {"sweep": sweep_all(5000, 100), "table, one row kept": table_all(5000, 100)},
     "compilation of SCIR": {"first fit": compilation(0), "second fit": compilation(1)},
     "consistency test": {"calnb": consistency_calnb, "draw by draw": consistency_naive},
     "one-vs-rest beta, 10 classes": {"calnb": beta_calnb, "pycalib": beta_pycalib},
