@@ -117,12 +117,12 @@ class Scores(NamedTuple):
     seconds: float
     inputs: str = "proba"
 
-# %% ../nbs/61_benchmark.ipynb #6c5cb578
+# %% ../nbs/61_benchmark.ipynb #502a1678
 def all_columns(classifier, X, K):
     """Probabilities with K columns, also from a classifier that has not seen every class, (n, K) float32."""
     P = np.zeros((len(X), K))
     P[:, classifier.classes_] = classifier.predict_proba(X)
-    return P.astype(np.float32)
+    return (P / P.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
 def make_scores(X, y, test, classifier, n_inner, names):
@@ -201,14 +201,14 @@ class DirichletOnTraining:
         best = int(np.argmin(losses))
         return DirichletCalibration(self.penalty, *grid[best], normalize_penalty=False).fit(P, y), best
 
-# %% ../nbs/61_benchmark.ipynb #3e13d44f
+# %% ../nbs/61_benchmark.ipynb #0891eb1c
 def kull2019_calibrators():
     """The eight methods of Kull et al. 2019, section 4.1, and the model itself; settings chosen on the training rows."""
     bins, powers = (5, 10, 15, 20, 25, 30), tuple(10.0 ** np.arange(3, -8, -2))
     def binning(strategy): return OnTraining(OneVsRest(HistogramBinning(strategy, b)) for b in bins)
     return {"Uncal": Identity(), "DirL2": DirichletOnTraining("l2", tuple(10.0 ** np.arange(3, -8, -1))),
             "DirODIR": DirichletOnTraining("odir", powers, powers), "Beta": OneVsRest(BetaCalibration()),
-            "TempS": TemperatureScaling(), "VecS": VectorScaling(), "Isot": OneVsRest(IsotonicCalibration()),
+            "TempS": TemperatureScaling(), "VecS": VectorScaling(), "Isot": OneVsRest(IsotonicCalibration(floor=0.0)),
             "FreqB": binning("quantile"), "WidthB": binning("uniform")}
 
 
