@@ -119,7 +119,7 @@ def interpretation_points(K, eps=0.01):
     facets = np.where(np.eye(K, dtype=bool), eps, (1 - eps) / (K - 1))
     return np.vstack([facets, np.full((1, K), 1 / K)])
 
-# %% ../nbs/22_dirichlet.ipynb #3f98ee49
+# %% ../nbs/22_dirichlet.ipynb #5a74cbf9
 class DirichletCalibration(MatrixScaling):
     """Softmax regression on log-probabilities (Di.3), with the canonical form of the map (Di.4).
 
@@ -127,7 +127,8 @@ class DirichletCalibration(MatrixScaling):
 
     Parameters
     ----------
-    penalty, reg_lambda, reg_mu, normalize_penalty, tol, max_iter : as in `MatrixScaling`
+    penalty, reg_lambda, reg_mu, normalize_penalty, tol, max_iter : as in `MatrixScaling`; here the default (reg_lambda None)
+        also uses the row mean of log p
     inputs, classes : as for every `Calibrator`; zeros among probabilities count as `FLOOR`, logits have no floor
 
     Attributes
