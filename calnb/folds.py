@@ -42,7 +42,7 @@ def row_kinds(X, y, w):
     kind[order] = np.append(0, np.cumsum((np.diff(ranks[:, order]) != 0).any(axis=0)))
     return kind
 
-# %% ../nbs/06_folds.ipynb #aa470aae
+# %% ../nbs/06_folds.ipynb #f355c2d8
 def fold_weights(X, y, w, n_folds, seed=0):
     """How much of each row each fold holds out, from nothing but the content of rows (F.1).
 
@@ -73,8 +73,8 @@ def fold_weights(X, y, w, n_folds, seed=0):
     H = np.repeat(each[:, None], n_folds, axis=1)
     H[np.arange(len(total)), last] += np.maximum(total - n_folds * each, 0)
     if not H.any(axis=0).all():
-        raise ValueError(f"{n_folds} folds of {len(total)} different rows: a fold would be empty. Give more rows, or ask for fewer "
-                         "folds; possible_folds says how many there can be.")
+        raise ValueError(f"{n_folds} folds of {len(total)} different rows: a fold would be empty. Give more rows, or ask for "
+                         "fewer folds; possible_folds says how many there can be.")
     return H[kind] * (w / total[kind])[:, None]
 
 # %% ../nbs/06_folds.ipynb #2f02f582
