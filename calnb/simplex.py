@@ -269,7 +269,7 @@ def one_hot(y, K):
     """
     return np.eye(K)[np.asarray(y)]
 
-# %% ../nbs/01_simplex.ipynb #561df9bd
+# %% ../nbs/01_simplex.ipynb #39fcb05c
 def check_weights(w, n, name="sample_weight"):
     """Weights as (n,) float64; None means one each.
 
@@ -284,5 +284,5 @@ def check_weights(w, n, name="sample_weight"):
     if not good.all():
         i = int(np.argmin(good))
         raise ValueError(f"{name}[{i}] = {w[i]}. Weights count rows: from 0 to 2**53. Divide larger ones by a common factor.")
-    if not w.any(): raise ValueError(f"{name} is zero everywhere. At least one row must count.")
+    if not (w > 1e-100).any(): raise ValueError(f"{name} is zero everywhere, or nearly. At least one row must count.")
     return w
