@@ -113,8 +113,9 @@ def _encode(labels, K, classes, keys):
     if classes is None and not np.array_equal(names, np.arange(K)): classes = names
     return codes, classes
 
-# %% ../nbs/05_outputs.ipynb #5681e02a
-_KEYS = ("logits_val", "labels_val", "logits_test", "labels_test", "probs_val", "probs_test", "logits", "probs", "labels", "classes")
+# %% ../nbs/05_outputs.ipynb #6f6722b8
+_KEYS = ("logits_val", "labels_val", "logits_test", "labels_test", "probs_val", "probs_test", "logits", "probs", "labels",
+         "classes")
 
 
 def _npz_keys(path):
@@ -138,8 +139,18 @@ def _npy_keys(path):
     load = partial(np.load, allow_pickle=False)
     return {key: partial(_read, file.name, load, file) for key, file in files.items() if file.is_file()}
 
-# %% ../nbs/05_outputs.ipynb #0c8afc6e
-def _parts_of_arrays(found, inputs, classes):
+# %% ../nbs/05_outputs.ipynb #f9425758
+def _agree(names, expected):
+    "The names of the columns: `expected` if that is given, which the names in a file must not contradict."
+    if expected is None: return names
+    if names is not None and not np.array_equal(names := as_labels(names, "classes"), np.arange(len(names))):
+        if len(names) != len(expected): raise ValueError(f"has {len(names)} columns with names, but should have {len(expected)}.")
+        for k, (name, other) in enumerate(zip(names.tolist(), np.asarray(expected).tolist())):
+            if name != other: raise ValueError(f"column {k} is {name!r}, but should be {other!r}. Put the columns in that order.")
+    return expected
+
+# %% ../nbs/05_outputs.ipynb #ac8c6554
+def _parts_of_arrays(found, inputs, classes, expected=None):
     "Name -> `Part`, for every part that is there, from key -> reader."
     starts = {key.partition("_")[0] for key in found}
     if inputs is None: inputs = "proba" if "probs" in starts and "logits" not in starts else "logits"
@@ -157,7 +168,7 @@ def _parts_of_arrays(found, inputs, classes):
     K = P[ends[0]].shape[1]
     for end in ends:
         if P[end].shape[1] != K: raise ValueError(f"{word}{ends[0]} has {K} columns, but {word}{end} has {P[end].shape[1]}.")
-    if classes is None and "classes" in found: classes = found["classes"]()
+    classes = _agree(found["classes"]() if classes is None and "classes" in found else classes, expected)
     codes, classes = _encode(list(y.values()), K, classes, ["labels" + end for end in y])
     return {end[1:]: Part(P[end], dict(zip(y, codes)).get(end), inputs, classes) for end in ends}
 
@@ -250,21 +261,22 @@ def _validation_rows(table, part, split, seed):
         raise ValueError(f"has {mine.sum()} validation and {n - mine.sum()} test rows. Both parts need rows.")
     return mine
 
-# %% ../nbs/05_outputs.ipynb #4d5bc2ea
-def _whole_table(table, inputs, classes, label, part):
+# %% ../nbs/05_outputs.ipynb #513eeff3
+def _whole_table(table, inputs, classes, label, part, expected=None):
     "All rows of a data frame as one `Part`."
     if len(table) == 0: raise ValueError("has no rows.")
     missing = table[label].isna().to_numpy() if label in table.columns else np.zeros(1, dtype=bool)
     if missing.any(): raise ValueError(f"{label}[{missing.argmax()}] is missing. Drop the row first.")
     inputs, columns, names = _score_columns(table.columns, inputs, [label, part])
     P, labels = _check_scores(_numbers(table, columns), inputs, inputs), [label] if label in table.columns else []
-    codes, classes = _encode([table[c].to_numpy() for c in labels], P.shape[1], names if classes is None else classes, labels)
+    names = _agree(names if classes is None else classes, expected)
+    codes, classes = _encode([table[c].to_numpy() for c in labels], P.shape[1], names, labels)
     return Part(P, codes[0] if codes else None, inputs, classes)
 
 
-def _parts_of_table(table, inputs, classes, label, part):
+def _parts_of_table(table, inputs, classes, label, part, expected):
     "Name -> `Part`; a table without the column `part` is one part without a name."
-    whole = _whole_table(table, inputs, classes, label, part)
+    whole = _whole_table(table, inputs, classes, label, part, expected)
     words = _part_words(table, part) if part in table.columns else np.full(len(table), "")
     return {word: Part(whole.P[words == word], None if whole.y is None else whole.y[words == word], whole.inputs, whole.classes)
             for word in ("val", "test", "") if (words == word).any()}
@@ -321,8 +333,8 @@ def load_outputs(path, *, inputs=None, classes=None, label="label", part="part",
 
     return _load(path, inputs, lambda table: _from_table(table, inputs, classes, label, part, split, seed, name), arrays)
 
-# %% ../nbs/05_outputs.ipynb #bbd2f55b
-def load_parts(path, *, inputs=None, classes=None, label="label", part="part"):
+# %% ../nbs/05_outputs.ipynb #2e6d5ba7
+def load_parts(path, *, inputs=None, classes=None, expected=None, label="label", part="part"):
     """The parts of a file of outputs, whichever there are, with labels or without; never runs code from a file.
 
     Parameters
@@ -330,6 +342,7 @@ def load_parts(path, *, inputs=None, classes=None, label="label", part="part"):
     path : as for `load_outputs`, where parts and labels may be missing; also an .npz with the keys logits or probs, and labels,
         NAME_logits.npy, or a table without the column `part`: a single part without a name
     inputs, classes, label, part : as for `load_outputs`
+    expected : (K,) names of the columns as a map knows them, used where the file has none
 
     Returns
     -------
@@ -337,7 +350,7 @@ def load_parts(path, *, inputs=None, classes=None, label="label", part="part"):
 
     Raises
     ------
-    ValueError : one line that names the file, the key or column, and the row
+    ValueError : one line that names the file, the key or column, and the row; also if a column is not the one expected
     """
-    return _load(path, inputs, lambda table: _parts_of_table(table, inputs, classes, label, part),
-                 lambda found: _parts_of_arrays(found, inputs, classes))
+    return _load(path, inputs, lambda table: _parts_of_table(table, inputs, classes, label, part, expected),
+                 lambda found: _parts_of_arrays(found, inputs, classes, expected))
