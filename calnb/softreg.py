@@ -267,6 +267,7 @@ def _diagonal_step(G, Q, X, w, R):
         try: factor = cho_factor(H + ridge * np.eye(2 * K))
         except np.linalg.LinAlgError: continue
         return -(cho_solve(factor, G.T.ravel() / scale) / scale).reshape(2, K).T
+    return -G                                               # nothing but rounding errors: downhill
 
 # %% ../nbs/20_softreg.ipynb #0b6098f4
 def diagonal_regression(X, y, w=None, *, penalty=0.0, centre=0.0, start=None, tol=1e-6, max_iter=100):
