@@ -8,8 +8,8 @@ __all__ = ['MEASURES', 'UCI_NAMES', 'Cell', 'check_names', 'name_seed', 'fold_nu
            'uci_calibrators', 'average_map', 'bench_measures', 'run_cell', 'store_whole', 'load_scores', 'kept_scores',
            'read_cells', 'read_store', 'compact', 'check_plan', 'run_job', 'run_jobs', 'run_benchmark', 'on_cluster',
            'block_scores', 'rank_table', 'run_seconds', 'bundled_tables', 'load_uci', 'fetch_table', 'outputs_scores',
-           'bench_outputs', 'pick', 'bench_text', 'add_run_arguments', 'add_uci_arguments', 'run_bench_uci',
-           'add_outputs_arguments', 'run_bench_outputs']
+           'bench_outputs', 'pick', 'bench_text', 'add_run_arguments', 'add_outputs_arguments', 'run_bench_outputs',
+           'add_uci_arguments', 'run_bench_uci']
 
 # %% ../nbs/61_benchmark.ipynb #81fbaeb8
 import hashlib
@@ -117,7 +117,7 @@ class Scores(NamedTuple):
     seconds: float
     inputs: str = "proba"
 
-# %% ../nbs/61_benchmark.ipynb #502a1678
+# %% ../nbs/61_benchmark.ipynb #5a4b7095
 def all_columns(classifier, X, K):
     """Probabilities with K columns, also from a classifier that has not seen every class, (n, K) float32."""
     P = np.zeros((len(X), K))
@@ -126,7 +126,7 @@ def all_columns(classifier, X, K):
 
 
 def make_scores(X, y, test, classifier, n_inner, names):
-    """Train a classifier without each inner part in turn, and let it judge all rows (N.1).
+    """Train a classifier without each inner part in turn, and let it judge all rows (NC.1).
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class OnTraining:
         best = int(np.argmin(losses))
         return fitted[best], best
 
-# %% ../nbs/61_benchmark.ipynb #86e470e1
+# %% ../nbs/61_benchmark.ipynb #7e65e6d9
 class DirichletOnTraining:
     """The same for Dirichlet calibration, where each fit of a path of penalties can start from the one before.
 
@@ -194,10 +194,11 @@ class DirichletOnTraining:
     def choose(self, P, y, P_train, y_train):
         """The map with the best strengths, fitted on P (n, K) and y (n,), and their place in the grid."""
         X, both = safe_log(np.concatenate([P, P_train]).astype(float)), np.concatenate([y, y_train])
-        held, K = np.arange(len(both)) >= len(y), P.shape[1]
+        K, rows, w = P.shape[1], np.arange(len(both)), np.ones(len(both))
+        split = rows[:len(y)], w[:len(y)], rows[len(y):], w[len(y):]
         grid = [(a, m) for m in self.mus for a in self.lambdas]
         paths = [[matrix_penalty(K, self.penalty, a, m, normalize=False) for a in self.lambdas] for m in self.mus]
-        losses = np.concatenate([path_losses(X, both, np.ones(len(both)), held, path) for path in paths])
+        losses = np.concatenate([path_losses(X, both, split, path) for path in paths])
         best = int(np.argmin(losses))
         return DirichletCalibration(self.penalty, *grid[best], normalize_penalty=False).fit(P, y), best
 
@@ -220,9 +221,9 @@ def uci_calibrators():
         "DirL2": dirichlet("l2", tuple(10.0 ** np.arange(1, -7, -1)), (None,)), "DirODIR": dirichlet("odir", powers, powers),
         "FreqB": OneVsRest(HistogramBinningCV("quantile")), "WidthB": OneVsRest(HistogramBinningCV("uniform"))}
 
-# %% ../nbs/61_benchmark.ipynb #1754ba00
+# %% ../nbs/61_benchmark.ipynb #f09e97d3
 def average_map(calibrator, scores):
-    """Fit a calibrator on every inner part and average what the maps say about the test part (N.1).
+    """Fit a calibrator on every inner part and average what the maps say about the test part (NC.1).
 
     Parameters
     ----------
@@ -396,7 +397,7 @@ def run_jobs(store, jobs, calibrators, plan, n_jobs=None, retry=False):
     for _ in progress(Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work), len(missing), "benchmark"): pass
     return read_store(store)
 
-# %% ../nbs/61_benchmark.ipynb #462f3e52
+# %% ../nbs/61_benchmark.ipynb #e2400324
 def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetitions=1, folds=5, inner=3, max_rows=None,
                   convention=None, n_resamples=1000, seed=0, n_jobs=None, retry=False):
     """Every data set by classifier by calibrator by repetition by fold to one tidy table; carries on where it was stopped.
@@ -406,7 +407,7 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     tables : dictionary from name to (X, y): (n, d) inputs and (n,) labels 0..K-1
     store : folder for finished cells; one that exists is completed
     classifiers, calibrators : dictionaries by name; None: `uci_classifiers()`, `uci_calibrators()`
-    repetitions, folds, inner : of the nested cross-validation (N.1)
+    repetitions, folds, inner : of the nested cross-validation (NC.1)
     max_rows : longer tables are cut to about so many rows, see `subsample`
     convention, n_resamples : see `bench_measures`
     seed : from which, with the names of a cell, all that is random in it is derived
@@ -451,7 +452,7 @@ def on_cluster(address):
     except (ImportError, ValueError): raise ValueError("Dask is not installed. Get it by pip install 'calnb[cluster]'.") from None
     except OSError as e: raise ValueError(f"no Dask scheduler answers at {address} ({type(e).__name__}).") from None
 
-# %% ../nbs/61_benchmark.ipynb #ba647528
+# %% ../nbs/61_benchmark.ipynb #f16377e0
 MEASURES = ("accuracy", "log loss", "Brier", "MCE", "conf-ECE", "cw-ECE", "p-conf-ECE", "p-cw-ECE")
 
 
@@ -478,7 +479,7 @@ def rank_table(table):
     import pandas as pd                     # here and not above: importing calnb should cost little
     return pd.DataFrame({m: average_ranks(block_scores(table, m)) for m in MEASURES if m in table})
 
-# %% ../nbs/61_benchmark.ipynb #78d316d6
+
 def run_seconds(table):
     """Seconds that the cells of a table took, by data set: columns train, fit, measure (DataFrame)."""
     work = table.groupby("data")[["fit seconds", "measure seconds"]].sum()
@@ -577,7 +578,7 @@ def bench_text(table, store):
     cells = [["average rank", *ranks], *([name, *(f"{r:.2f}" for r in row)] for name, row in zip(ranks.index, ranks.to_numpy()))]
     return f"{text_table(cells)}\n\n{text}"
 
-# %% ../nbs/61_benchmark.ipynb #a7e50db6
+# %% ../nbs/61_benchmark.ipynb #6cd5fc48
 def add_run_arguments(parser):
     """The arguments that both benchmark commands share, added to an `argparse` parser."""
     parser.add_argument("--store", required=True, metavar="DIR", help="finished cells go there; a store that exists is completed")
@@ -590,6 +591,21 @@ def add_run_arguments(parser):
     parser.add_argument("--retry", action="store_true", help="compute failed cells again")
 
 
+def add_outputs_arguments(parser):
+    """The arguments of `calnb bench-outputs`, added to an `argparse` parser."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="sets of outputs, as for calnb compare")
+    add_run_arguments(parser)
+
+
+def run_bench_outputs(args):
+    """`calnb bench-outputs`: run or complete a benchmark on sets of outputs; returns the text to print."""
+    calibrators = pick(args.calibrators, default_calibrators(), "calibrator")
+    with on_cluster(args.dask):
+        table = bench_outputs(args.files, args.store, calibrators=calibrators, convention="kull2019" if args.kull2019 else None,
+                              n_resamples=args.resamples, seed=args.seed, n_jobs=args.jobs, retry=args.retry)
+    return bench_text(table, args.store)
+
+# %% ../nbs/61_benchmark.ipynb #f5ec8d3a
 def add_uci_arguments(parser):
     """The arguments of `calnb bench-uci`, added to an `argparse` parser."""
     add_run_arguments(parser)
@@ -617,19 +633,4 @@ def run_bench_uci(args):
             tables, args.store, classifiers=pick(args.classifiers, uci_classifiers(), "classifier"), calibrators=calibrators,
             repetitions=args.repetitions, folds=args.folds, inner=args.inner, max_rows=args.max_rows, n_resamples=args.resamples,
             convention="kull2019" if args.kull2019 else None, seed=args.seed, n_jobs=args.jobs, retry=args.retry)
-    return bench_text(table, args.store)
-
-# %% ../nbs/61_benchmark.ipynb #d081a2d7
-def add_outputs_arguments(parser):
-    """The arguments of `calnb bench-outputs`, added to an `argparse` parser."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="sets of outputs, as for calnb compare")
-    add_run_arguments(parser)
-
-
-def run_bench_outputs(args):
-    """`calnb bench-outputs`: run or complete a benchmark on sets of outputs; returns the text to print."""
-    calibrators = pick(args.calibrators, default_calibrators(), "calibrator")
-    with on_cluster(args.dask):
-        table = bench_outputs(args.files, args.store, calibrators=calibrators, convention="kull2019" if args.kull2019 else None,
-                              n_resamples=args.resamples, seed=args.seed, n_jobs=args.jobs, retry=args.retry)
     return bench_text(table, args.store)
