@@ -57,3 +57,10 @@ from .comparison import (
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,
     plot_critical_difference, plot_wins, rank_diagram, rank_groups, RankDiagram, sign_test, stack_bars, win_matrix)
+from .benchmark import (
+    MEASURES, UCI_NAMES, add_outputs_arguments, add_run_arguments, add_uci_arguments, all_columns, average_map,
+    bench_measures, bench_outputs, bench_text, block_scores, bundled_tables, Cell, check_names, check_plan, compact,
+    DirichletOnTraining, fetch_table, fold_numbers, kept_scores, kull2019_calibrators, load_scores, load_uci,
+    make_scores, name_seed, on_cluster, OnTraining, outputs_scores, pick, rank_table, read_cells, read_store,
+    run_bench_outputs, run_bench_uci, run_benchmark, run_cell, run_job, run_jobs, run_seconds, Scores, store_whole,
+    subsample, uci_calibrators, uci_classifiers)
