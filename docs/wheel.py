@@ -20,7 +20,7 @@ def run(*command, cwd=None):
     "A command that must succeed; its output is shown only if it does not."
     done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True,
                           env={k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "CALNB_DATA")})
-    if done.returncode: sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    if done.returncode: sys.exit(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr)[-3000:]}")
     return done.stdout
 
 
