@@ -97,7 +97,7 @@ def flat_steps(cal):
     if not (isinstance(cal, Chain) and cal.cross_fit): return [cal]
     return [step for _, item in name_items(cal.steps) for step in flat_steps(item)]
 
-# %% ../nbs/44_mixture.ipynb #6282a8e4
+# %% ../nbs/44_mixture.ipynb #1fb91dd5
 class Mixture(Composite):
     """A weighted average of calibrated maps, the weights chosen by log loss on held-out rows (MX.1, MX.2).
 
@@ -116,7 +116,7 @@ class Mixture(Composite):
     ----------
     weights_ : (M,) not negative, sum 1
     names_ : M names
-    held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats
+    held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats; nan if nothing was held out
     gap_ : no other weights could save more than this on those rows, nats per row (MX.4)
     evidence_ : E of (MX.7), nats; nan if no map is trusted more than others
     maps_, parents_, leaves_ : fitted steps; the step whose output each takes (-1: the input); the last step of each map
@@ -141,7 +141,7 @@ class Mixture(Composite):
         folds, parts = possible_folds(X, y, w, self.cv), [(X, y, w)]
         if folds > 1: parts = [(X[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(X, y, w, folds, self.seed), w)]
         held, known, self.maps_, self.parents_, self.leaves_ = {-1: [X for X, _, _ in parts]}, {}, [], [], []
-        for cal in maps:
+        for cal in maps if folds > 1 else maps[:1]:
             at = -1
             for step in flat_steps(cal):
                 key = at, pickle.dumps(clone(step))              # the same step on the same branch
@@ -158,11 +158,13 @@ class Mixture(Composite):
 
     def _weigh(self, A, w, folds):
         "Weights, certificate and evidence from the held-out probabilities of the true classes."
-        A = np.maximum(A, FLOOR)
-        self.held_out_loss_, self.evidence_ = -(w @ np.log(A)) / w.sum(), np.nan
+        A, M = np.maximum(A, FLOOR), len(self.names_)
+        self.held_out_loss_, self.gap_, self.evidence_ = np.full(M, np.nan), np.nan, np.nan
+        self.weights_ = np.eye(M)[0]
+        if folds == 1: return                                                                   # nothing was held out
+        self.held_out_loss_ = -(w @ np.log(A)) / w.sum()
         self.weights_, self.gap_, _ = mixture_weights(A, w)
-        if folds == 1: self.weights_ = np.eye(A.shape[1])[0]
-        elif self.trusted:
+        if self.trusted:
             plain = np.zeros(A.shape[1])
             plain[:self.trusted] = mixture_weights(A[:, :self.trusted], w).weights
             self.evidence_ = float(w @ np.log((A @ self.weights_) / (A @ plain)))                # (MX.7)

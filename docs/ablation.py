@@ -63,7 +63,8 @@ def ours(name):
     for variant, (members, trusted) in ablations(list(A)).items():
         v = np.full(len(members), 1 / len(members))
         if trusted is not None:
-            part = Recorded([Q], trusted=trusted)
+            part = Recorded(members, trusted=trusted)
+            part.names_ = members
             Mixture._weigh(part, np.column_stack([A[m] for m in members]), w, folds)
             v = part.weights_
         rows[variant] = sum(u * Q[m] for u, m in zip(v, members))
