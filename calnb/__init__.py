@@ -13,6 +13,7 @@ from .bins import (
     bin_index, binary_bins, BinStats, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges,
     uniform_edges)
 from .outputs import load_outputs, Outputs
+from .folds import fold_splits, fold_weights, possible_folds, row_kinds
 from .metrics import (
     brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, classwise_stats, confidence_ece,
     confidence_ece_scorer, confidence_stats, ece_of_bins, log_loss, log_loss_scorer, maximum_calibration_error,
@@ -31,7 +32,7 @@ from .softreg import (
     SoftmaxFit)
 from .scaling import (
     best_beta, default_grid, kull2019_grid, matrix_penalty, MatrixScaling, MatrixScalingCV, path_losses,
-    stable_folds, TemperatureScaling, VectorScaling)
+    TemperatureScaling, VectorScaling)
 from .dirichlet import (
     confusion_change, dirichlet_mle, DirichletCalibration, DirichletCalibrationCV, fit_generative, from_canonical,
     from_generative, interpretation_points, inverse_psi, log_beta, plot_canonical, plot_confusion_change,
@@ -47,9 +48,12 @@ from .na_fir import (
     permutation_invariant, relaxes_independence, split_blocks)
 from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_points
 from .scir import (
-    blend_weight, fit_surface, fold_weights, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at,
-    surface_probabilities)
+    blend_weight, fit_surface, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at, surface_probabilities)
+from .chain import Chain, Composite, fit_parts, name_items, pass_on
 from .comparison import (
     check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
     html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html,
     resample, save_report, table_cells, text_table, write_whole)
+from .ranks import (
+    average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,
+    plot_critical_difference, plot_wins, rank_diagram, rank_groups, RankDiagram, sign_test, stack_bars, win_matrix)

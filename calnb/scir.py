@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['rank_sums', 'rank_targets', 'fit_surface', 'surface_at', 'surface_probabilities', 'SCIR', 'blend_weight',
-           'fold_weights', 'SmoothedSCIR']
+           'SmoothedSCIR']
 
-# %% ../nbs/42_scir.ipynb #2f3bc1f4
+# %% ../nbs/42_scir.ipynb #55e3d3d3
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 from .base import Calibrator
 from .bivariate import bivariate_blocks
+from .folds import fold_splits, fold_weights, possible_folds
 from .scaling import best_beta
 from .simplex import normalize
 
@@ -156,7 +157,7 @@ class SCIR(Calibrator):
 
     def _predict(self, X): return normalize(surface_probabilities(self.values_, self.thresholds_, X) + self.epsilon)
 
-# %% ../nbs/42_scir.ipynb #d1987ed0
+# %% ../nbs/42_scir.ipynb #0327d79c
 def blend_weight(rough, smooth, w):
     """The share of the smooth map with the least held-out log loss (SC.9).
 
@@ -171,33 +172,10 @@ def blend_weight(rough, smooth, w):
     """
     smooth = np.maximum(smooth, 1e-300)
     gap = smooth - rough
-    def slope(share): return -(w * gap / (rough + share * gap)).sum() - 1 / share
+    def slope(share): return -(w * gap / ((1 - share) * rough + share * smooth)).sum() - 1 / share
     return 1.0 if slope(1.0) <= 0 else brentq(slope, .5 / (1 + w.sum()), 1.0, xtol=1e-12)
 
-# %% ../nbs/42_scir.ipynb #49b2fe90
-def fold_weights(P, y, w, n_folds=5, seed=0):
-    """The weight that each row has in each fold, from nothing but the content of rows.
-
-    Equal rows are dealt out evenly, rows of one kind alone go to one fold. Columns have no order.
-
-    Parameters
-    ----------
-    P, y, w : (n, K) probabilities, (n,) integers 0..K-1, (n,) weights
-    n_folds, seed : how many folds, and which deal
-
-    Returns
-    -------
-    (n, n_folds) not negative; rows sum to w. Column f is what fold f holds out, w less that is what it trains on
-    """
-    large = np.random.default_rng(seed).uniform(1e3, 1e4, P.shape[1] + 1)
-    key = (np.sort(P, axis=1) * large[1:]).sum(axis=1) + P[np.arange(len(y)), y] * large[0]
-    kinds, group = np.unique(key.round(6), return_inverse=True)      # 6 digits: far above rounding, far below a draw
-    total = np.bincount(group, w)
-    share = np.repeat(total[:, None] // n_folds, n_folds, axis=1)
-    share[np.arange(len(kinds)), (kinds % 1 * n_folds).astype(int)] += total % n_folds
-    return share[group] * (w / total[group])[:, None]
-
-# %% ../nbs/42_scir.ipynb #a216e162
+# %% ../nbs/42_scir.ipynb #441161ca
 class SmoothedSCIR(Calibrator):
     """A mixture of SCIR and temperature scaling, the share chosen by held-out log loss (SC.8).
 
@@ -223,12 +201,12 @@ class SmoothedSCIR(Calibrator):
 
     def _fit(self, X, y, w):
         P, held = normalize(np.exp(X)), [(np.zeros(1), np.ones(1), np.zeros(1))]
-        for h in fold_weights(P, y, w, self.n_folds, self.seed).T:
-            a, b = w - h > 1e-9 * w, h > 0                              # rows to train on, rows to judge
-            if not (a.any() and b.any()): continue
-            surface, beta = fit_surface(P[a], y[a], (w - h)[a]), best_beta(X[a], y[a], (w - h)[a])
+        n_folds = possible_folds(X, y, w, self.n_folds)
+        H = fold_weights(X, y, w, n_folds, self.seed) if n_folds > 1 else np.empty((len(y), 0))
+        for a, w_a, b, w_b in fold_splits(H, w):
+            surface, beta = fit_surface(P[a], y[a], w_a), best_beta(X[a], y[a], w_a)
             maps = surface_probabilities(*surface, P[b]), softmax(beta * X[b], axis=1)
-            held.append((*(Q[np.arange(b.sum()), y[b]] for Q in maps), h[b]))
+            held.append((*(Q[np.arange(len(b)), y[b]] for Q in maps), w_b))
         self.weight_, self.beta_ = blend_weight(*map(np.concatenate, zip(*held))), best_beta(X, y, w)
         self.values_, self.thresholds_ = fit_surface(P, y, w)
 
