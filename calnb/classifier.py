@@ -62,7 +62,7 @@ def _by_pairs(estimator):
     "Does the classifier, or a step of it, give one decision value per pair of classes?"
     return any(k.endswith("decision_function_shape") and v == "ovo" for k, v in estimator.get_params().items())
 
-# %% ../nbs/50_classifier.ipynb #30dea044
+# %% ../nbs/50_classifier.ipynb #04c6623b
 def fold_parts(cv, X, y, w, groups=None):
     """Row numbers of the training and the held-out part of each fold, without the rows of weight 0.
 
@@ -82,7 +82,7 @@ def fold_parts(cv, X, y, w, groups=None):
     """
     rows, splitter = np.arange(len(y)), hasattr(cv, "split")
     if groups is not None and not splitter:
-        raise ValueError(f"groups is given, but cv={cv!r} does not look at groups. Pass a splitter, such as StratifiedGroupKFold(5).")
+        raise ValueError(f"groups is given, but cv={cv!r} does not look at groups. Pass a splitter, such as GroupKFold(5).")
     if splitter or cv is None or isinstance(cv, Integral):
         if not w.all(): rows = np.flatnonzero(w)
         X, groups = (A if A is None or w.all() else _safe_indexing(A, rows) for A in (X, groups))
@@ -151,7 +151,7 @@ def fill_columns(A, known, frequency, inputs="proba"):
     else: out[:, known], out[:, ~known] = A, logsumexp(A, axis=1, keepdims=True) + np.log(frequency[~known] / rest)
     return out
 
-# %% ../nbs/50_classifier.ipynb #dab43773
+# %% ../nbs/50_classifier.ipynb #08f7c435
 def check_parts(parts, y, classes, ensemble=True):
     """Which classes each training part knows; a ValueError for folds from which no calibrated classifier can be made.
 
@@ -168,9 +168,10 @@ def check_parts(parts, y, classes, ensemble=True):
     known = np.array([np.isin(classes, y[train]) for train, _ in parts])
     remedy = "Use stratified folds (cv=5), shuffled ones, or fewer."
     for f, (c, (_, test)) in enumerate(zip(known, parts)):
-        if c.sum() < 2: raise ValueError(f"the training part of fold {f} holds only {classes[c].tolist()}, not two classes. {remedy}")
-        if not np.isin(y[test], classes[c]).any():
-            raise ValueError(f"the held-out part of fold {f} has no row of the classes {classes[c].tolist()} of its training part. {remedy}")
+        seen = classes[c].tolist()
+        if len(seen) < 2: raise ValueError(f"the training part of fold {f} holds only {seen}, not two classes. {remedy}")
+        if not np.isin(y[test], seen).any():
+            raise ValueError(f"the held-out part of fold {f} has no row of the classes {seen} of its training part. {remedy}")
     share, pair = shared_folds(known)
     if ensemble and share == 0:
         names = " and ".join(repr(classes[k].item()) for k in dict.fromkeys(pair))
@@ -194,13 +195,14 @@ def fit_rows(estimator, X, y, w, rows):
     extra = {} if w is None or name is None else {name: w[rows]}
     return clone(estimator).fit(_safe_indexing(X, rows), y[rows], **extra)
 
-# %% ../nbs/50_classifier.ipynb #3b436795
+# %% ../nbs/50_classifier.ipynb #77bc67d9
 class FittedPair(NamedTuple):
-    """A fitted classifier and the calibrator fitted on its outputs; `predict_proba` (n, K_f), columns as `calibrator.classes_`."""
+    """A fitted classifier and the calibrator fitted on its outputs."""
     estimator: object
     calibrator: object
 
     def predict_proba(self, X):
+        "Calibrated probabilities (n, K_f); the columns are `calibrator.classes_`."
         return self.calibrator.predict_proba(classifier_outputs(self.estimator, X, self.calibrator.inputs))
 
 
@@ -219,7 +221,7 @@ def fit_fold(estimator, calibrator, X, y, w, part, classes, frequency, ensemble)
     test = test[seen]
     return FittedPair(model, fit_calibrator(calibrator, A[seen], y[test], None if w is None else w[test], classes[known]))
 
-# %% ../nbs/50_classifier.ipynb #7024dd63
+# %% ../nbs/50_classifier.ipynb #c947835a
 def cross_fit(estimator, calibrator, X, y, w, parts, ensemble=True, n_jobs=None):
     """Fit classifiers and calibrators over folds.
 
@@ -244,16 +246,16 @@ def cross_fit(estimator, calibrator, X, y, w, parts, ensemble=True, n_jobs=None)
     if len(classes) < 2: raise ValueError(f"y has {len(classes)} class among rows that count. Expected at least two classes.")
     known = check_parts(parts, y, classes, ensemble)
     frequency = np.bincount(codes, None if w is None else w[rows])
-    jobs = (delayed(fit_fold)(estimator, calibrator, X, y, w, part, classes, frequency / frequency.sum(), ensemble) for part in parts)
-    done = Parallel(n_jobs=n_jobs)(jobs)
+    shared = classes, frequency / frequency.sum(), ensemble
+    done = Parallel(n_jobs=n_jobs)(delayed(fit_fold)(estimator, calibrator, X, y, w, part, *shared) for part in parts)
     if ensemble: return done, classes, known
     held = np.concatenate([test for _, test in parts])
     one = fit_calibrator(calibrator, np.concatenate(done), y[held], None if w is None else w[held], classes)
     return [FittedPair(fit_rows(estimator, X, y, w, rows), one)], classes, np.ones((1, len(classes)), dtype=bool)
 
-# %% ../nbs/50_classifier.ipynb #54ec5906
+# %% ../nbs/50_classifier.ipynb #0fa4938a
 def fit_given(estimator, calibrator, X, y, w):
-    """The `FittedPair` of a classifier that is fitted already, with the calibrator fitted on all rows, and its classes.
+    """The same for a classifier that is fitted already: the calibrator is fitted on all rows.
 
     Raises
     ------
@@ -262,12 +264,12 @@ def fit_given(estimator, calibrator, X, y, w):
     """
     try: check_is_fitted(estimator)
     except NotFittedError:
-        raise NotFittedError(f"cv is 'prefit', but {type(estimator).__name__} is not fitted. Fit it first. In a search or pipeline, which "
-                             "fit clones, wrap the fitted one in sklearn.frozen.FrozenEstimator.") from None
+        raise NotFittedError(f"cv is 'prefit', but {type(estimator).__name__} is not fitted. Fit it first. In a search, which fits "
+                             "clones, wrap the fitted one in sklearn.frozen.FrozenEstimator.") from None
     A, classes = classifier_outputs(estimator, X, calibrator.inputs), as_labels(estimator.classes_, "estimator.classes_")
-    return FittedPair(estimator, fit_calibrator(calibrator, A, y, w, classes)), classes
+    return [FittedPair(estimator, fit_calibrator(calibrator, A, y, w, classes))], classes, np.ones((1, len(classes)), dtype=bool)
 
-# %% ../nbs/50_classifier.ipynb #a6171997
+# %% ../nbs/50_classifier.ipynb #d691f659
 def _as_targets(y):
     "Labels as one array of whole numbers, text or booleans."
     try: return as_labels(column_or_1d(y, warn=True))
@@ -285,8 +287,8 @@ def _check_calibrator(calibrator):
 def _warn_unweighted(estimator):
     "Say so if only the calibrator can use the weights."
     if weight_argument(estimator) is None:
-        warnings.warn(f"{type(estimator).__name__} takes no sample_weight, so weights act on the calibrator only. Weights of 0 are "
-                      "rows left out for both.", stacklevel=3)
+        warnings.warn(f"{type(estimator).__name__} takes no sample_weight, so weights act on the calibrator only. "
+                      "Rows of weight 0 are left out for both.", stacklevel=3)
 
 
 def _note_features(self, model):
@@ -295,7 +297,7 @@ def _note_features(self, model):
         if hasattr(model, name): setattr(self, name, getattr(model, name))
         elif hasattr(self, name): delattr(self, name)
 
-# %% ../nbs/50_classifier.ipynb #68582b21
+# %% ../nbs/50_classifier.ipynb #3f54269f
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """A classifier with calibrated probabilities: any scikit-learn classifier with any calibrator.
 
@@ -326,16 +328,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         _check_calibrator(self.calibrator)
         X, y, groups = indexable(X, y, groups)
         y = _as_targets(y)
-        w = None if sample_weight is None else check_weights(sample_weight, len(y))
-        given = isinstance(self.cv, str) and self.cv == "prefit" or isinstance(self.estimator, FrozenEstimator)
-        if w is not None and not given: _warn_unweighted(self.estimator)
-        if given:
-            pair, self.classes_ = fit_given(self.estimator, self.calibrator, X, y, w)
-            self.pairs_, self.known_ = [pair], np.ones((1, len(self.classes_)), dtype=bool)
+        w, both = None if sample_weight is None else check_weights(sample_weight, len(y)), (self.estimator, self.calibrator)
+        if isinstance(self.cv, str) and self.cv == "prefit" or isinstance(self.estimator, FrozenEstimator):
+            fitted = fit_given(*both, X, y, w)
         else:
+            if w is not None: _warn_unweighted(self.estimator)
             parts = fold_parts(self.cv, X, y, np.ones(len(y)) if w is None else w, groups)
-            fitted = cross_fit(self.estimator, self.calibrator, X, y, w, parts, self.ensemble, self.n_jobs)
-            self.pairs_, self.classes_, self.known_ = fitted
+            fitted = cross_fit(*both, X, y, w, parts, self.ensemble, self.n_jobs)
+        self.pairs_, self.classes_, self.known_ = fitted
         _note_features(self, self.pairs_[0].estimator)
         return self
 
