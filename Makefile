@@ -21,8 +21,8 @@ docs: .venv/docs
 check: .venv/docs
 	$(PY) docs/check.py
 bench: .venv/dev
-	$(PY) docs/bench.py
-bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/probmetrics
+	$(PY) docs/bench.py --runs 1
+bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/probmetrics .venv-peers/pycalib
 	$(PY) docs/bench.py --peers
 clean:
 	rm -rf .venv .venv-peers _docs _proc results build dist *.egg-info
@@ -42,3 +42,5 @@ clean:
 	python3.12 -m venv $@ && $@/bin/pip install --quiet dirichletcal==0.5.3
 .venv-peers/probmetrics:
 	python3 -m venv $@ && $@/bin/pip install --quiet probmetrics==1.3.0 torch==2.13.0 numba
+.venv-peers/pycalib:
+	python3 -m venv $@ && $@/bin/pip install --quiet pycalib==0.1.0.dev6 betacal==1.1.0 pandas matplotlib statsmodels

@@ -15,7 +15,7 @@ setup(
     long_description=Path("README.md").read_text(encoding="utf-8"), long_description_content_type="text/markdown",
     packages=find_packages(include=["calnb", "calnb.*"]), zip_safe=False,
     python_requires=f">={cfg['min_python']}", install_requires=split(cfg["requirements"]),
-    extras_require={"dev": split(cfg["dev_requirements"]), "docs": split(cfg["docs_requirements"])},
+    extras_require={name: split(cfg[f"{name}_requirements"]) for name in ("cluster", "dev", "docs")},
     entry_points={"console_scripts": split(cfg["console_scripts"])},
     classifiers=["License :: OSI Approved :: Apache Software License", "Intended Audience :: Science/Research",
                  "Programming Language :: Python :: 3", "Framework :: Jupyter",

@@ -8,11 +8,11 @@ from .simplex import (
 from .data import (
     bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores, DirichletScores, draw_labels,
     Overconfident, overconfident)
-from .base import as_view, Calibrator, check_calibrator, Identity, progress
+from .base import SCHEMA, as_view, Calibrator, check_calibrator, Identity, progress, row_blocks
 from .bins import (
     bin_index, binary_bins, BinStats, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges,
     uniform_edges)
-from .outputs import load_outputs, Outputs
+from .outputs import load_outputs, load_parts, Outputs, Part
 from .folds import fold_splits, fold_weights, possible_folds, row_kinds
 from .metrics import (
     brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, classwise_stats, confidence_ece,
@@ -57,3 +57,10 @@ from .comparison import (
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,
     plot_critical_difference, plot_wins, rank_diagram, rank_groups, RankDiagram, sign_test, stack_bars, win_matrix)
+from .benchmark import (
+    MEASURES, UCI_NAMES, add_outputs_arguments, add_run_arguments, add_uci_arguments, all_columns, average_map,
+    bench_measures, bench_outputs, bench_text, block_scores, bundled_tables, Cell, check_names, check_plan, compact,
+    DirichletOnTraining, fetch_table, fold_numbers, kept_scores, kull2019_calibrators, load_scores, load_uci,
+    make_scores, name_seed, on_cluster, OnTraining, outputs_scores, pick, rank_table, read_cells, read_store,
+    run_bench_outputs, run_bench_uci, run_benchmark, run_cell, run_job, run_jobs, run_seconds, Scores, store_whole,
+    subsample, uci_calibrators, uci_classifiers)

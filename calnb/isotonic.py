@@ -75,7 +75,7 @@ class IsotonicCalibration(BinaryMap):
 
     def _predict_binary(self, s): return np.interp(round_scores(s), self.thresholds_, self.values_)
 
-# %% ../nbs/33_isotonic.ipynb #aa8fcc22
+# %% ../nbs/33_isotonic.ipynb #a8ac3fb8
 @dataclass(frozen=True, eq=False)
 class FlatGroups:
     """All nK entries of n rows, grouped between neighbouring values of true classes (I.9); made by `flatten_groups`.
@@ -83,33 +83,41 @@ class FlatGroups:
     Attributes
     ----------
     thresholds : (G,) increasing log-probabilities where groups begin; the first is -inf, so every number has a group
-    group : (n, K) int32, groups of the entries of each row in ascending order (not in the order of classes)
+    counts : (n, G) sparse CSR matrix, how many entries of row i are in group b; columns sorted (I.10)
     true : (n,) group of the true class of each row
     hits : (G,) weight of the true classes in each group
     weight : (G,) weight of all entries in each group, positive
     mass : (G,) sum of weight times probability of the entries in each group
     """
     thresholds: np.ndarray
-    group: np.ndarray
+    counts: csr_array
     true: np.ndarray
     hits: np.ndarray
     weight: np.ndarray
     mass: np.ndarray
-
-    def counts(self):
-        "How many entries of row i are in group b: (n, G) sparse CSR matrix, sorted columns (I.10)."
-        new = np.diff(self.group, axis=1, prepend=-1) != 0
-        first = np.flatnonzero(new)
-        number = np.diff(np.append(first, self.group.size)).astype(np.float64)
-        return csr_array((number, self.group.ravel()[first], np.append(0, new.sum(axis=1).cumsum())),
-                         shape=(len(self.group), len(self.weight)))
 
     def centers(self, first):
         "Log of the mean probability of each block (I.12), at most its end; blocks begin at the groups `first` (B,)."
         mean = np.add.reduceat(self.mass, first) / np.add.reduceat(self.weight, first)
         return np.minimum(np.log(np.maximum(mean, np.finfo(float).tiny)), np.append(self.thresholds[first[1:]], 0.0))
 
-# %% ../nbs/33_isotonic.ipynb #9ad0be37
+# %% ../nbs/33_isotonic.ipynb #2afb4435
+def _group_finder(inner):
+    "A function from log-probabilities to the number of thresholds `inner` (ascending) at or below: a table, then a search."
+    if not len(inner): return lambda x: np.zeros(x.shape, dtype=np.int32)
+    low, cells = 1.1 * np.clip(inner[0], -1e300, -2.0**-40), 16 + 8 * len(inner)          # the lowest cells are empty
+    scale = (cells - 1) / -low
+    def cell(x): return ((np.maximum(x, low) - low) * scale).astype(np.int32)
+    inside = np.bincount(cell(inner), minlength=cells)
+    before, empty = (np.cumsum(inside) - inside).astype(np.int32), inside == 0
+    def find(x):
+        c = cell(x)
+        group, ask = before[c], ~empty[c]
+        group[ask] = np.searchsorted(inner, x[ask], side="right")
+        return group
+    return find
+
+# %% ../nbs/33_isotonic.ipynb #c9f8bfcb
 def flatten_groups(logp, y, w):
     """Group the entries of all rows between neighbouring values of true classes (I.9).
 
@@ -127,15 +135,19 @@ def flatten_groups(logp, y, w):
     true = _tied_log(logp[np.arange(n), y])
     inner = np.unique(true)
     if inner[0] <= _tied_log(logp.min()): inner = inner[1:]
-    G, step = len(inner) + 1, max(1, 2**16 // K)
-    group, weight, mass = np.empty((n, K), dtype=np.int32), np.zeros(G), np.zeros(G)
+    G, step, find = len(inner) + 1, max(1, 2**16 // K), _group_finder(inner)
+    mass, runs = np.zeros(G), []
     for rows in (slice(i, i + step) for i in range(0, n, step)):
-        x, v = np.sort(_tied_log(logp[rows]), axis=1), w[rows, None]
-        group[rows] = b = np.searchsorted(inner, x, side="right")
-        weight += np.bincount(b.ravel(), np.repeat(v, K), G)
-        mass += np.bincount(b.ravel(), (v * np.exp(x)).ravel(), G)
+        x = np.sort(_tied_log(logp[rows]), axis=1)
+        group = find(x)
+        first = np.flatnonzero(np.diff(group, axis=1, prepend=-1))                       # where runs begin
+        group, row = group.ravel()[first], first // K
+        mass += np.bincount(group, w[rows][row] * np.add.reduceat(np.exp(x).ravel(), first), G)
+        runs.append((np.diff(np.append(first, x.size)), group, np.bincount(row)))
+    number, group, size = map(np.concatenate, zip(*runs))
+    counts = csr_array((number.astype(np.float64), group, np.append(0, np.cumsum(size))), shape=(n, G))
     true = np.searchsorted(inner, true, side="right")
-    return FlatGroups(np.append(-np.inf, inner), group, true, np.bincount(true, w, G), weight, mass)
+    return FlatGroups(np.append(-np.inf, inner), counts, true, np.bincount(true, w, G), w @ counts, mass)
 
 # %% ../nbs/33_isotonic.ipynb #ca948eb7
 class FIR(Calibrator):

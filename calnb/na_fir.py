@@ -89,17 +89,22 @@ def _newton_step(loss, theta):
     step = np.linalg.solve(H, (loss.hits - expected) / scale) / scale
     return step * min(1.0, 4 / max(abs(step).max(), 4)), expected
 
-# %% ../nbs/40_na_fir.ipynb #d910e555
+# %% ../nbs/40_na_fir.ipynb #d50dccce
 def _newton_on_levels(loss, theta):
     "Minimise over a few rising levels, until the slopes vanish or two levels meet."
     value, tiny = loss.value(theta), 1e-13 * loss.w.sum()          # rounding of a sum over all rows
     for _ in range(50):
         step, expected = _newton_step(loss, theta)
         if abs(loss.hits - expected).max() <= tiny: break
-        for shorter in 0.5 ** np.arange(30):
-            new = isotonic_regression(theta + shorter * step, weights=expected).x
-            if loss.value(new) <= value + tiny: break
-        theta, value = new, loss.value(new)
+        def along(length): return isotonic_regression(theta + length * step, weights=expected).x
+        length, new = 1.0, along(1.0)
+        found = loss.value(new)
+        while found > value + tiny and length > 1e-9:              # too long: halve it
+            length /= 2
+            found = loss.value(new := along(length))
+        while 1 <= length < 32 and (further := loss.value(longer := along(2 * length))) < found:
+            length, found, new = 2 * length, further, longer       # on the way to 0 or infinity: double it
+        theta, value = new, found
         if (np.diff(theta) == 0).any(): break
     return theta
 
@@ -152,7 +157,7 @@ def log_linear(x, centers, theta):
         outside = slope * (np.minimum(x - centers[0], 0) + np.maximum(x - centers[-1], 0))
     return np.interp(x, centers, theta) + outside
 
-# %% ../nbs/40_na_fir.ipynb #2bdd95f4
+# %% ../nbs/40_na_fir.ipynb #bf23e627
 class NAFIR(FIR):
     """Normalisation-aware flattened isotonic regression, exact: one rising map, fitted to log loss after normalising (N.2).
 
@@ -186,7 +191,7 @@ class NAFIR(FIR):
         if not 0 <= c < np.inf: raise ValueError(f"smoothing is {c}. Expected a finite number of at least 0.")
         flat = flatten_groups(X, y, w)
         t, share = _fir_values(flat)
-        data = NormalizedLoss(flat.counts(), w, flat.hits, np.zeros(len(t)))
+        data = NormalizedLoss(flat.counts, w, flat.hits, np.zeros(len(t)))
         theta, rounds = minimize_loss(data.plus(max(c, 1e-10 * min(1, w.sum())) * share, t), np.log(t))
         start = np.flatnonzero(np.append(True, np.diff(theta) > 0))
         self.thresholds_, self.values_ = flat.thresholds[start], np.exp(theta[start])
@@ -230,13 +235,13 @@ def split_blocks(weight, start, min_blocks, threshold):
         cuts.append(first + np.minimum(np.maximum.accumulate(at - part), m - k) + part)         # at least one group each
     return np.concatenate(cuts)
 
-# %% ../nbs/40_na_fir.ipynb #ab16b370
+# %% ../nbs/40_na_fir.ipynb #7c37a484
 def anneal(loss, g, *, beta, max_iter, patience, rng):
     """Simulated annealing over rising block values (Arad and Rosset 2025, Algorithm 1).
 
     Parameters
     ----------
-    loss : NormalizedLoss with one group per block, sparse counts
+    loss : NormalizedLoss with one group per block
     g : (B,) nondecreasing in [0, 1], where to start; blocks of value 0 stay
     beta : inverse temperature, per nat of the summed log loss
     max_iter, patience : stop after so many steps, or so many without a better map
@@ -246,7 +251,7 @@ def anneal(loss, g, *, beta, max_iter, patience, rng):
     -------
     g : (B,) the best map seen, and the number of steps done
     """
-    columns, g, Z = loss.counts.tocsc(), np.append(g, 1.0), loss.counts @ g
+    columns, g, Z = csr_array(loss.counts).tocsc(), np.append(g, 1.0), loss.counts @ g
     free, value, best, best_g, last = np.flatnonzero(g[:-1] > 0), 0.0, 0.0, g[:-1].copy(), 0
     for step in range(max_iter):
         if step - last >= patience: return best_g, step
@@ -261,7 +266,7 @@ def anneal(loss, g, *, beta, max_iter, patience, rng):
             if value < best: best, best_g, last = value, g[:-1].copy(), step
     return best_g, max_iter
 
-# %% ../nbs/40_na_fir.ipynb #50b2d252
+# %% ../nbs/40_na_fir.ipynb #04f00ade
 class NAFIRAnnealing(FIR):
     """NA-FIR by the paper's simulated annealing over the blocks of PAVA: slow and approximate; to compare with `NAFIR`.
 
@@ -298,9 +303,8 @@ class NAFIRAnnealing(FIR):
         start, hits, weight = pool_adjacent_violators(flat.hits, flat.weight)
         size = np.diff(np.append(start, len(flat.hits)))
         cut = split_blocks(flat.weight, start, self.min_blocks, self.block_size_split_threshold)
-        data = NormalizedLoss(flat.counts(), w, flat.hits, np.zeros(len(flat.hits)))
+        data = NormalizedLoss(flat.counts, w, flat.hits, np.zeros(len(flat.hits)))
         blocks = data.pooled(cut)
-        blocks = NormalizedLoss(csr_array(blocks.counts), w, blocks.hits, blocks.pull)
         g, self.n_iter_ = anneal(blocks, np.repeat(hits / weight, size)[cut], beta=self.beta, max_iter=self.max_iter,
                                  patience=self.patience, rng=np.random.default_rng(self.seed))
         theta = np.repeat(np.log(np.maximum(g, np.finfo(float).tiny)), np.diff(np.append(cut, len(flat.hits))))
