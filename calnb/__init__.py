@@ -1,4 +1,18 @@
-"""Calibration of multi-class probabilities: exact, fast, and explained in the notebooks this package is exported from."""
+"""Calibration of multi-class probabilities: exact, fast, and explained in the notebooks this package is exported from.
+
+Examples
+--------
+>>> from calnb import AutoCalibration, TemperatureScaling, log_loss, overconfident
+>>> P, y = overconfident(1000, 4, T=3.0)             # a model whose logits are three times too large
+>>> calibrator = TemperatureScaling().fit(P[:500], y[:500])
+>>> 2.5 < calibrator.temperature_ < 3.5
+True
+>>> better = AutoCalibration().fit(P[:500], y[:500]).predict_proba(P[500:])
+>>> better.shape
+(500, 4)
+>>> bool(log_loss(y[500:], better) < log_loss(y[500:], P[500:]))
+True
+"""
 
 __version__ = "0.1.0"
 
@@ -50,6 +64,7 @@ from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_po
 from .scir import (
     blend_weight, fit_surface, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at, surface_probabilities)
 from .chain import Chain, Composite, fit_parts, name_items, pass_on
+from .mixture import auto_maps, AutoCalibration, fit_held_out, flat_steps, Mixture, mixture_weights, WeightsFit
 from .comparison import (
     check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
     html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html,
