@@ -15,7 +15,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from scipy.special import expit
 from sklearn.base import clone
-from .simplex import FLOOR, normalize
+from .simplex import FLOOR, normalize, safe_log
 from .base import Calibrator, Identity, as_view
 from .folds import fold_splits, fold_weights, possible_folds
 from .scaling import MatrixScaling, TemperatureScaling
@@ -133,7 +133,9 @@ class Mixture(Composite):
 
     def _hand_on(self, at, X, view):
         "Outputs of step `at` (-1: the input) in the form that the next step works on."
-        return as_view(X, self.inputs, view) if at < 0 else pass_on(self.maps_[at], X, view)
+        if at >= 0: return pass_on(self.maps_[at], X, view)
+        if self.inputs == "logits": return as_view(X, "logits", view)
+        return X if view == "proba" else safe_log(X)             # checked when they came in, by the tolerance of their precision
 
     def _fit(self, X, y, w):
         self.names_, maps = zip(*name_items(self.maps))
@@ -217,7 +219,9 @@ class AutoCalibration(Calibrator):
 
     def _fit(self, X, y, w):
         self.mixture_ = Mixture(auto_maps(X.shape[1]), trusted=2, cv=self.cv, seed=self.seed, n_jobs=self.n_jobs, inputs=self.inputs)
-        self.mixture_.fit(X, y, sample_weight=w)
+        self.mixture_._fit(X, y, w)                              # not `fit`: X was checked in the precision it came in
+        m, K = self.mixture_, X.shape[1]
+        m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.arange(K), K, K, None
         self.weights_, self.names_, self.held_out_loss_ = self.mixture_.weights_, self.mixture_.names_, self.mixture_.held_out_loss_
 
-    def _predict(self, X): return self.mixture_.predict_proba(X)
+    def _predict(self, X): return self.mixture_._predict(X)
