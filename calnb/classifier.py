@@ -253,7 +253,7 @@ def cross_fit(estimator, calibrator, X, y, w, parts, ensemble=True, n_jobs=None)
     one = fit_calibrator(calibrator, np.concatenate(done), y[held], None if w is None else w[held], classes)
     return [FittedPair(fit_rows(estimator, X, y, w, rows), one)], classes, np.ones((1, len(classes)), dtype=bool)
 
-# %% ../nbs/50_classifier.ipynb #0fa4938a
+# %% ../nbs/50_classifier.ipynb #b11e9149
 def fit_given(estimator, calibrator, X, y, w):
     """The same for a classifier that is fitted already: the calibrator is fitted on all rows.
 
@@ -264,8 +264,8 @@ def fit_given(estimator, calibrator, X, y, w):
     """
     try: check_is_fitted(estimator)
     except NotFittedError:
-        raise NotFittedError(f"cv is 'prefit', but {type(estimator).__name__} is not fitted. Fit it first. In a search, which fits "
-                             "clones, wrap the fitted one in sklearn.frozen.FrozenEstimator.") from None
+        raise NotFittedError(f"cv is 'prefit', but {type(estimator).__name__} is not fitted. Fit it first. In a search, which "
+                             "fits clones, wrap the fitted one in sklearn.frozen.FrozenEstimator.") from None
     A, classes = classifier_outputs(estimator, X, calibrator.inputs), as_labels(estimator.classes_, "estimator.classes_")
     return [FittedPair(estimator, fit_calibrator(calibrator, A, y, w, classes))], classes, np.ones((1, len(classes)), dtype=bool)
 

@@ -365,9 +365,9 @@ def save_report(comparison, folder, *, force=False):
     except OSError as e: raise ValueError(f"cannot write the report to {folder}: {e.strerror or e}.") from None
     return folder/"report.html"
 
-# %% ../nbs/51_comparison.ipynb #a3418d10
-def compare_classifier(estimator, X_val, y_val, X_test, y_test, calibrators=None, *, inputs="proba", n_bins=15, n_resamples=0, level=0.95,
-                       seed=0, title=None):
+# %% ../nbs/51_comparison.ipynb #2ef9311e
+def compare_classifier(estimator, X_val, y_val, X_test, y_test, calibrators=None, *, inputs="proba", n_bins=15, n_resamples=0,
+                       level=0.95, seed=0, title=None):
     """`compare` for the outputs of a fitted scikit-learn classifier.
 
     Parameters
