@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: compare test export outputs lab docs check bench bench-peers clean
+.PHONY: compare test export outputs lab docs check bench bench-peers wheel clean
 compare: .venv/runtime
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_mlp.npz --out results/fashionmnist_mlp --force
 	$(PY) -m calnb.cli compare tests_data/fashionmnist_lenet5.npz --out results/fashionmnist_lenet5 --force
@@ -24,6 +24,9 @@ bench: .venv/dev
 	$(PY) docs/bench.py --runs 1
 bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/probmetrics .venv-peers/pycalib
 	$(PY) docs/bench.py --peers
+# What we ship, in empty environments: every Python from 3.11 to 3.13 there is, and the lowest versions of what it needs.
+wheel: .venv/dev
+	$(PY) docs/wheel.py
 clean:
 	rm -rf .venv .venv-peers _docs _proc results build dist *.egg-info
 

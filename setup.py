@@ -17,7 +17,7 @@ setup(
     python_requires=f">={cfg['min_python']}", install_requires=split(cfg["requirements"]),
     extras_require={name: split(cfg[f"{name}_requirements"]) for name in ("cluster", "dev", "docs")},
     entry_points={"console_scripts": split(cfg["console_scripts"])},
-    classifiers=["License :: OSI Approved :: Apache Software License", "Intended Audience :: Science/Research",
+    classifiers=["Intended Audience :: Science/Research",
                  "Programming Language :: Python :: 3", "Framework :: Jupyter",
                  "Topic :: Scientific/Engineering :: Artificial Intelligence"],
 )

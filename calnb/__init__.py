@@ -1,4 +1,18 @@
-"""Calibration of multi-class probabilities: exact, fast, and explained in the notebooks this package is exported from."""
+"""Calibration of multi-class probabilities: exact, fast, and explained in the notebooks this package is exported from.
+
+Examples
+--------
+>>> from calnb import AutoCalibration, TemperatureScaling, log_loss, overconfident
+>>> P, y = overconfident(1000, 4, T=3.0)             # a model whose logits are three times too large
+>>> calibrator = TemperatureScaling().fit(P[:500], y[:500])
+>>> 2.5 < calibrator.temperature_ < 3.5
+True
+>>> better = AutoCalibration().fit(P[:500], y[:500]).predict_proba(P[500:])
+>>> better.shape
+(500, 4)
+>>> bool(log_loss(y[500:], better) < log_loss(y[500:], P[500:]))
+True
+"""
 
 __version__ = "0.1.0"
 
@@ -8,11 +22,11 @@ from .simplex import (
 from .data import (
     bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores, DirichletScores, draw_labels,
     Overconfident, overconfident)
-from .base import as_view, Calibrator, check_calibrator, Identity, progress
+from .base import SCHEMA, as_view, Calibrator, check_calibrator, Identity, progress, row_blocks
 from .bins import (
     bin_index, binary_bins, BinStats, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges,
     uniform_edges)
-from .outputs import load_outputs, Outputs
+from .outputs import load_outputs, load_parts, Outputs, Part
 from .folds import fold_splits, fold_weights, possible_folds, row_kinds
 from .metrics import (
     brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, classwise_stats, confidence_ece,
@@ -50,10 +64,14 @@ from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_po
 from .scir import (
     blend_weight, fit_surface, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at, surface_probabilities)
 from .chain import Chain, Composite, fit_parts, name_items, pass_on
+from .mixture import auto_maps, AutoCalibration, fit_held_out, flat_steps, Mixture, mixture_weights, WeightsFit
+from .classifier import (
+    average_folds, CalibratedClassifier, check_parts, classifier_outputs, cross_fit, fill_columns, fit_calibrator,
+    fit_fold, fit_given, fit_rows, FittedPair, fold_parts, shared_folds, weight_argument)
 from .comparison import (
-    check_both_labels, check_free, compare, compare_outputs, Comparison, default_calibrators, digits_outputs,
-    html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns, report_html,
-    resample, save_report, table_cells, text_table, write_whole)
+    check_both_labels, check_free, compare, compare_classifier, compare_outputs, Comparison, default_calibrators,
+    digits_outputs, html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns,
+    report_html, resample, save_report, table_cells, text_table, write_whole)
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,
     plot_critical_difference, plot_wins, rank_diagram, rank_groups, RankDiagram, sign_test, stack_bars, win_matrix)

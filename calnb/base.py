@@ -70,7 +70,15 @@ def _block_view(A, rows, inputs, view):
         as_view(A, inputs, view)
         raise
 
-# %% ../nbs/03_base.ipynb #bdad53c9
+# %% ../nbs/03_base.ipynb #67d0d3aa
+def _check_result(Q, first):
+    "The rows themselves, or a ValueError if one is not a vector of probabilities; `first` is the number of the first row."
+    good = (Q.min(axis=1) >= 0) & (np.abs(Q.sum(axis=1) - 1) <= 1e-9)           # False where anything is NaN
+    if good.all(): return Q
+    raise ValueError(f"this map gives no probabilities for P[{first + np.argmin(good)}]: it is damaged, or its method is at fault. "
+                     "Fit it again.")
+
+# %% ../nbs/03_base.ipynb #9a13077b
 class Calibrator(ClassifierMixin, BaseEstimator):
     """Base of all calibrators: checks, labels, weights; a method adds `_fit(X, y, w)` and `_predict(X)`.
 
@@ -113,7 +121,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
             if X.shape[1] != K: raise ValueError(f"fitted on {K} classes, but P has {X.shape[1]} columns.")
             if None not in (columns, self._columns) and columns != self._columns:
                 raise ValueError(f"fitted on columns {self._columns}, but P has {columns}. Put them in the same order.")
-            Q[rows] = normalize(self._predict(X))
+            Q[rows] = _check_result(normalize(self._predict(X)), rows.start)
         return Q
 
     def predict(self, P):
@@ -216,6 +224,9 @@ def _from_json(v, where, classes):
     raise ValueError(f"{where} is not a value as calnb writes it.")
 
 # %% ../nbs/03_base.ipynb #3af2caad
+_REPORTS = {"cv_results_", "held_out_loss_", "gap_", "evidence_"}     # of trials that may have failed, or never took place
+
+
 def _lacks_numbers(v, infinite=False):
     "Has a learned value a NaN among its numbers, or, where not allowed, an infinity?"
     if isinstance(v, dict): v = list(v.values())
@@ -227,7 +238,7 @@ def _lacks_numbers(v, infinite=False):
 def _check_numbers(learned, where):
     "ValueError for a learned value that is not finite and should be."
     for name, v in learned.items():
-        if name != "cv_results_" and _lacks_numbers(v, infinite=name == "thresholds_"):
+        if name not in _REPORTS and _lacks_numbers(v, infinite=name == "thresholds_"):
             raise ValueError(f"{where}{name} has a number that is not finite, so this is not a working map.")
 
 
@@ -299,7 +310,7 @@ def _content(d):
         raise ValueError("the map was changed or damaged after it was written (its sha256 does not fit). Save it again.")
     return {k: d[k] for k in ("kind", "params", "learned")}
 
-# %% ../nbs/03_base.ipynb #fdb56f54
+# %% ../nbs/03_base.ipynb #182d7f31
 def _check_working(cal):
     "ValueError unless the learned values belong together, and the map gives probabilities on a few rows."
     for name in ("classes_", "n_classes_", "n_features_in_", "_columns"):
@@ -312,10 +323,8 @@ def _check_working(cal):
         raise ValueError(f"_columns should be {K} names, or null.")
     P = np.vstack([np.full((1, K), 1 / K), np.eye(min(K, 50), K), np.random.default_rng(0).dirichlet(np.ones(K), 20)])
     try:
-        with np.errstate(all="ignore"): Q = cal.predict_proba(np.log(np.maximum(P, 1e-300)) if cal.inputs == "logits" else P)
+        with np.errstate(all="ignore"): cal.predict_proba(np.log(np.maximum(P, 1e-300)) if cal.inputs == "logits" else P)
     except Exception as e: raise ValueError(f"the map does not work ({type(e).__name__}: {' '.join(str(e).split())}).") from None
-    if not ((Q >= 0).all() and np.allclose(Q.sum(axis=1), 1, rtol=0, atol=1e-9)):       # False if anything is NaN
-        raise ValueError("the map does not work: it does not give probabilities.")
 
 
 def _read_map(d, cls, known):

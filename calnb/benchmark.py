@@ -6,19 +6,19 @@
 __all__ = ['MEASURES', 'UCI_NAMES', 'Cell', 'check_names', 'name_seed', 'fold_numbers', 'subsample', 'Scores', 'all_columns',
            'make_scores', 'uci_classifiers', 'OnTraining', 'DirichletOnTraining', 'kull2019_calibrators',
            'uci_calibrators', 'average_map', 'bench_measures', 'run_cell', 'store_whole', 'load_scores', 'kept_scores',
-           'read_cells', 'read_store', 'compact', 'check_plan', 'run_job', 'run_jobs', 'run_benchmark', 'block_scores',
-           'rank_table', 'run_seconds', 'bundled_tables', 'load_uci', 'fetch_table', 'outputs_scores', 'bench_outputs',
-           'pick', 'on_cluster', 'bench_text', 'add_run_arguments', 'add_uci_arguments', 'run_bench_uci',
-           'add_outputs_arguments', 'run_bench_outputs']
+           'read_cells', 'read_store', 'compact', 'check_plan', 'run_job', 'run_jobs', 'run_benchmark', 'on_cluster',
+           'block_scores', 'rank_table', 'run_seconds', 'bundled_tables', 'load_uci', 'fetch_table', 'outputs_scores',
+           'bench_outputs', 'pick', 'bench_text', 'add_run_arguments', 'add_outputs_arguments', 'run_bench_outputs',
+           'add_uci_arguments', 'run_bench_uci']
 
-# %% ../nbs/61_benchmark.ipynb #aec0546a
+# %% ../nbs/61_benchmark.ipynb #81fbaeb8
 import hashlib
 import io
 import json
 import time
 import warnings
 import zipfile
-from contextlib import contextmanager
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -117,7 +117,7 @@ class Scores(NamedTuple):
     seconds: float
     inputs: str = "proba"
 
-# %% ../nbs/61_benchmark.ipynb #502a1678
+# %% ../nbs/61_benchmark.ipynb #5a4b7095
 def all_columns(classifier, X, K):
     """Probabilities with K columns, also from a classifier that has not seen every class, (n, K) float32."""
     P = np.zeros((len(X), K))
@@ -126,7 +126,7 @@ def all_columns(classifier, X, K):
 
 
 def make_scores(X, y, test, classifier, n_inner, names):
-    """Train a classifier without each inner part in turn, and let it judge all rows (N.1).
+    """Train a classifier without each inner part in turn, and let it judge all rows (NC.1).
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class OnTraining:
         best = int(np.argmin(losses))
         return fitted[best], best
 
-# %% ../nbs/61_benchmark.ipynb #86e470e1
+# %% ../nbs/61_benchmark.ipynb #7e65e6d9
 class DirichletOnTraining:
     """The same for Dirichlet calibration, where each fit of a path of penalties can start from the one before.
 
@@ -194,20 +194,21 @@ class DirichletOnTraining:
     def choose(self, P, y, P_train, y_train):
         """The map with the best strengths, fitted on P (n, K) and y (n,), and their place in the grid."""
         X, both = safe_log(np.concatenate([P, P_train]).astype(float)), np.concatenate([y, y_train])
-        held, K = np.arange(len(both)) >= len(y), P.shape[1]
+        K, rows, w = P.shape[1], np.arange(len(both)), np.ones(len(both))
+        split = rows[:len(y)], w[:len(y)], rows[len(y):], w[len(y):]
         grid = [(a, m) for m in self.mus for a in self.lambdas]
         paths = [[matrix_penalty(K, self.penalty, a, m, normalize=False) for a in self.lambdas] for m in self.mus]
-        losses = np.concatenate([path_losses(X, both, np.ones(len(both)), held, path) for path in paths])
+        losses = np.concatenate([path_losses(X, both, split, path) for path in paths])
         best = int(np.argmin(losses))
         return DirichletCalibration(self.penalty, *grid[best], normalize_penalty=False).fit(P, y), best
 
-# %% ../nbs/61_benchmark.ipynb #0891eb1c
+# %% ../nbs/61_benchmark.ipynb #cf70a705
 def kull2019_calibrators():
     """The eight methods of Kull et al. 2019, section 4.1, and the model itself; settings chosen on the training rows."""
     bins, powers = (5, 10, 15, 20, 25, 30), tuple(10.0 ** np.arange(3, -8, -2))
     def binning(strategy): return OnTraining(OneVsRest(HistogramBinning(strategy, b)) for b in bins)
     return {"Uncal": Identity(), "DirL2": DirichletOnTraining("l2", tuple(10.0 ** np.arange(3, -8, -1))),
-            "DirODIR": DirichletOnTraining("odir", powers, powers), "Beta": OneVsRest(BetaCalibration()),
+            "DirODIR": DirichletOnTraining("odir", powers, powers[::2]), "Beta": OneVsRest(BetaCalibration()),
             "TempS": TemperatureScaling(), "VecS": VectorScaling(), "Isot": OneVsRest(IsotonicCalibration(floor=0.0)),
             "FreqB": binning("quantile"), "WidthB": binning("uniform")}
 
@@ -220,9 +221,9 @@ def uci_calibrators():
         "DirL2": dirichlet("l2", tuple(10.0 ** np.arange(1, -7, -1)), (None,)), "DirODIR": dirichlet("odir", powers, powers),
         "FreqB": OneVsRest(HistogramBinningCV("quantile")), "WidthB": OneVsRest(HistogramBinningCV("uniform"))}
 
-# %% ../nbs/61_benchmark.ipynb #1754ba00
+# %% ../nbs/61_benchmark.ipynb #f09e97d3
 def average_map(calibrator, scores):
-    """Fit a calibrator on every inner part and average what the maps say about the test part (N.1).
+    """Fit a calibrator on every inner part and average what the maps say about the test part (NC.1).
 
     Parameters
     ----------
@@ -268,7 +269,7 @@ def bench_measures(y, P, *, convention=None, n_resamples=1000, n_bins=15, seed=0
             found[name] = consistency_test(y, P, kind, n_resamples, seed, **bins).pvalue
     return found
 
-# %% ../nbs/61_benchmark.ipynb #26e935b9
+# %% ../nbs/61_benchmark.ipynb #41c0e506
 def run_cell(cell, calibrator, scores, plan):
     """One row of the table.
 
@@ -280,8 +281,8 @@ def run_cell(cell, calibrator, scores, plan):
 
     Returns
     -------
-    dictionary: names of the cell, rows and classes, measures, seconds of training, fitting and measuring, places of what was chosen,
-        number of warnings; with `error`, a message, in place of the measures if something failed
+    dictionary: names of the cell, rows and classes, measures, seconds of training, fitting and measuring, places of what was
+        chosen, number of warnings; with `error`, a message, in place of the measures if something failed
     """
     row = cell._asdict() | {"rows": len(scores.y_test), "classes": scores.P_test.shape[2], "train seconds": float(scores.seconds)}
     with warnings.catch_warnings(record=True, action="always") as caught:
@@ -295,7 +296,7 @@ def run_cell(cell, calibrator, scores, plan):
         except Exception as e: row["error"] = f"{type(e).__name__}: {e}"
     return row | {"warnings": len(caught)}
 
-# %% ../nbs/61_benchmark.ipynb #519e5dc7
+# %% ../nbs/61_benchmark.ipynb #ab099572
 def store_whole(file, content):
     """Write bytes to a file as `write_whole` does, and make the folders above it."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -305,7 +306,7 @@ def store_whole(file, content):
 def load_scores(file):
     """Scores from a file, or None if there is none that can be read."""
     try:
-        with np.load(file) as stored: return Scores(**{key: stored[key] for key in stored.files})
+        with np.load(io.BytesIO(Path(file).read_bytes())) as stored: return Scores(**{key: stored[key] for key in stored.files})
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile): return None
 
 
@@ -371,7 +372,7 @@ def run_job(store, get_scores, calibrators, cells, plan):
         row = cell._asdict() | {"error": error} if error else run_cell(cell, calibrators[cell.calibrator], scores, plan)
         store_whole(cell.result_file(store), json.dumps(row).encode())
 
-# %% ../nbs/61_benchmark.ipynb #4a042cb6
+# %% ../nbs/61_benchmark.ipynb #574fb962
 def run_jobs(store, jobs, calibrators, plan, n_jobs=None, retry=False):
     """Run what is missing in a store.
 
@@ -391,11 +392,12 @@ def run_jobs(store, jobs, calibrators, plan, n_jobs=None, retry=False):
     check_names({name for _, cells in jobs for cell in cells for name in cell[:3]})
     done = {cell for cell, row in read_cells(store).items() if not (retry and "error" in row)}
     missing = [(get, left) for get, cells in jobs if (left := [cell for cell in cells if cell not in done])]
-    work = (delayed(run_job)(store, get, {c.calibrator: calibrators[c.calibrator] for c in cells}, cells, plan) for get, cells in missing)
+    work = (delayed(run_job)(store, get, {c.calibrator: calibrators[c.calibrator] for c in cells}, cells, plan)
+            for get, cells in missing)
     for _ in progress(Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work), len(missing), "benchmark"): pass
     return read_store(store)
 
-# %% ../nbs/61_benchmark.ipynb #5704fbe1
+# %% ../nbs/61_benchmark.ipynb #e2400324
 def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetitions=1, folds=5, inner=3, max_rows=None,
                   convention=None, n_resamples=1000, seed=0, n_jobs=None, retry=False):
     """Every data set by classifier by calibrator by repetition by fold to one tidy table; carries on where it was stopped.
@@ -405,7 +407,7 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     tables : dictionary from name to (X, y): (n, d) inputs and (n,) labels 0..K-1
     store : folder for finished cells; one that exists is completed
     classifiers, calibrators : dictionaries by name; None: `uci_classifiers()`, `uci_calibrators()`
-    repetitions, folds, inner : of the nested cross-validation (N.1)
+    repetitions, folds, inner : of the nested cross-validation (NC.1)
     max_rows : longer tables are cut to about so many rows, see `subsample`
     convention, n_resamples : see `bench_measures`
     seed : from which, with the names of a cell, all that is random in it is derived
@@ -421,7 +423,8 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     ValueError : for a name that cannot be part of a path, or a store that was made with other settings
     """
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
-    plan = {"folds": folds, "inner": inner, "max_rows": max_rows, "convention": convention, "n_resamples": n_resamples, "seed": seed}
+    plan = {"folds": folds, "inner": inner, "max_rows": max_rows, "convention": convention, "n_resamples": n_resamples,
+            "seed": seed}
     check_plan(store, plan)
     cut = {name: subsample(y, max_rows, name_seed(seed, name, "rows")) for name, (_, y) in tables.items()}
     tables = {name: (X[cut[name]], y[cut[name]]) for name, (X, y) in tables.items()}
@@ -435,7 +438,21 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
                 jobs.append((partial(kept_scores, cells[0].scores_file(store), X, y, outer == fold, clf, inner, names), cells))
     return run_jobs(store, jobs, calibrators, plan, n_jobs, retry)
 
-# %% ../nbs/61_benchmark.ipynb #ba647528
+# %% ../nbs/61_benchmark.ipynb #32ec0f89
+def on_cluster(address):
+    """A context inside which joblib works on the Dask cluster whose scheduler has this address; None: in processes here.
+
+    Raises
+    ------
+    ValueError : if Dask is not installed, or nobody answers
+    """
+    from joblib import parallel_config          # here and not above: importing calnb should cost little
+    if address is None: return nullcontext()
+    try: return parallel_config("dask", scheduler_host=address)
+    except (ImportError, ValueError): raise ValueError("Dask is not installed. Get it by pip install 'calnb[cluster]'.") from None
+    except OSError as e: raise ValueError(f"no Dask scheduler answers at {address} ({type(e).__name__}).") from None
+
+# %% ../nbs/61_benchmark.ipynb #f16377e0
 MEASURES = ("accuracy", "log loss", "Brier", "MCE", "conf-ECE", "cw-ECE", "p-conf-ECE", "p-cw-ECE")
 
 
@@ -462,17 +479,17 @@ def rank_table(table):
     import pandas as pd                     # here and not above: importing calnb should cost little
     return pd.DataFrame({m: average_ranks(block_scores(table, m)) for m in MEASURES if m in table})
 
-# %% ../nbs/61_benchmark.ipynb #78d316d6
+
 def run_seconds(table):
     """Seconds that the cells of a table took, by data set: columns train, fit, measure (DataFrame)."""
     work = table.groupby("data")[["fit seconds", "measure seconds"]].sum()
     once = table.groupby(["data", "classifier", "repetition", "fold"])["train seconds"].first().groupby("data").sum()
     return work.assign(**{"train seconds": once})[["train seconds", "fit seconds", "measure seconds"]]
 
-# %% ../nbs/61_benchmark.ipynb #ae9c1faf
-UCI_NAMES = ("abalone", "balance-scale", "car", "cleveland", "dermatology", "glass", "iris", "landsat-satellite", "libras-movement",
-             "mfeat-karhunen", "mfeat-morphological", "mfeat-zernike", "optdigits", "page-blocks", "pendigits", "segment",
-             "shuttle", "vehicle", "vowel", "waveform-5000", "yeast")
+# %% ../nbs/61_benchmark.ipynb #15782362
+UCI_NAMES = ("abalone", "balance-scale", "car", "cleveland", "dermatology", "glass", "iris", "landsat-satellite",
+             "libras-movement", "mfeat-karhunen", "mfeat-morphological", "mfeat-zernike", "optdigits", "page-blocks",
+             "pendigits", "segment", "shuttle", "vehicle", "vowel", "waveform-5000", "yeast")
 
 
 def bundled_tables():
@@ -505,7 +522,7 @@ def load_uci(name, folder=None):
 
 
 def fetch_table(name, target=None):
-    """A table from OpenML by name, X and y as `load_uci` returns them; target: the column of the class, None: as declared there."""
+    """A table from OpenML by name, X and y as `load_uci` returns them; target: the column of the class, if not as declared."""
     from sklearn.datasets import fetch_openml       # here and not above: importing calnb should cost little
     bunch = fetch_openml(name, version=1, as_frame=True, parser="liac-arff")
     frame, target = bunch.frame.dropna(), target or bunch.target.name
@@ -514,11 +531,12 @@ def fetch_table(name, target=None):
                          for column in (np.asarray(inputs[c]) for c in inputs)])
     return X.astype(float), np.unique(np.asarray(frame[target]), return_inverse=True)[1]
 
-# %% ../nbs/61_benchmark.ipynb #a88421e0
+# %% ../nbs/61_benchmark.ipynb #86a07eee
 def outputs_scores(file):
     """A file of outputs in the form of Scores: one classifier, fitted on the validation part, measured on the test part."""
     out = load_outputs(file)
-    return Scores(out.P_val[None], out.y_val, np.zeros(len(out.y_val), dtype=np.int8), out.P_test[None], out.y_test, 0.0, out.inputs)
+    part = np.zeros(len(out.y_val), dtype=np.int8)
+    return Scores(out.P_val[None], out.y_val, part, out.P_test[None], out.y_test, 0.0, out.inputs)
 
 
 def bench_outputs(files, store, *, calibrators=None, convention=None, n_resamples=1000, seed=0, n_jobs=None, retry=False):
@@ -527,45 +545,27 @@ def bench_outputs(files, store, *, calibrators=None, convention=None, n_resample
     Parameters
     ----------
     files : paths, see `load_outputs`; a set is named by its file
-    store, calibrators, convention, n_resamples, seed, n_jobs, retry : as for `run_benchmark`; None: all of `default_calibrators(1000)`
+    store, calibrators, convention, n_resamples, seed, n_jobs, retry : as for `run_benchmark`; no calibrators: all of
+        `default_calibrators()`; beyond 200 classes those with a matrix to learn take minutes
 
     Returns
     -------
     DataFrame, a row for each set and calibrator, as `run_cell` describes; "classifier" is "outputs"
     """
-    calibrators = calibrators or default_calibrators(1000)
+    calibrators = calibrators or default_calibrators()
     plan = {"convention": convention, "n_resamples": n_resamples, "seed": seed}
     check_plan(store, plan)
-    jobs = [(partial(outputs_scores, file), [Cell(Path(file).stem, "outputs", name, 0, 0) for name in calibrators]) for file in files]
+    jobs = [(partial(outputs_scores, file), [Cell(Path(file).stem, "outputs", name, 0, 0) for name in calibrators])
+            for file in files]
     return run_jobs(store, jobs, calibrators, plan, n_jobs, retry)
 
-# %% ../nbs/61_benchmark.ipynb #dceb4c93
+# %% ../nbs/61_benchmark.ipynb #f1eba1c5
 def pick(names, known, what):
     """The entries of a dictionary whose names are listed, separated by commas; None for all. ValueError for an unknown name."""
     names = list(known) if names is None else [name.strip() for name in names.split(",")]
     for name in names:
         if name not in known: raise ValueError(f"no {what} is named {name!r}. There are: {', '.join(known)}.")
     return {name: known[name] for name in names}
-
-
-@contextmanager
-def on_cluster(address):
-    """Inside `with`, joblib works on the Dask cluster whose scheduler has this address; None: in processes here.
-
-    Raises
-    ------
-    ValueError : if Dask is not installed, or nobody answers
-    """
-    if address is None:
-        yield
-        return
-    from joblib import parallel_config          # here and not above: importing calnb should cost little
-    try:
-        from dask.distributed import Client
-        client = Client(address, timeout=10)
-    except ImportError: raise ValueError("Dask is not installed. Get it by pip install 'calnb[cluster]'.") from None
-    except OSError as e: raise ValueError(f"no Dask scheduler answers at {address} ({type(e).__name__}).") from None
-    with client, parallel_config("dask"): yield
 
 
 def bench_text(table, store):
@@ -578,7 +578,7 @@ def bench_text(table, store):
     cells = [["average rank", *ranks], *([name, *(f"{r:.2f}" for r in row)] for name, row in zip(ranks.index, ranks.to_numpy()))]
     return f"{text_table(cells)}\n\n{text}"
 
-# %% ../nbs/61_benchmark.ipynb #b41a5e1a
+# %% ../nbs/61_benchmark.ipynb #6cd5fc48
 def add_run_arguments(parser):
     """The arguments that both benchmark commands share, added to an `argparse` parser."""
     parser.add_argument("--store", required=True, metavar="DIR", help="finished cells go there; a store that exists is completed")
@@ -587,19 +587,34 @@ def add_run_arguments(parser):
     parser.add_argument("--kull2019", action="store_true", help="measures, and choice of settings, as in Kull et al. 2019")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is random (default 0)")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes on this machine (default 1)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster with this scheduler, for example tcp://host:8786")
+    parser.add_argument("--dask", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, like tcp://host:8786")
     parser.add_argument("--retry", action="store_true", help="compute failed cells again")
 
 
+def add_outputs_arguments(parser):
+    """The arguments of `calnb bench-outputs`, added to an `argparse` parser."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help="sets of outputs, as for calnb compare")
+    add_run_arguments(parser)
+
+
+def run_bench_outputs(args):
+    """`calnb bench-outputs`: run or complete a benchmark on sets of outputs; returns the text to print."""
+    calibrators = pick(args.calibrators, default_calibrators(), "calibrator")
+    with on_cluster(args.dask):
+        table = bench_outputs(args.files, args.store, calibrators=calibrators, convention="kull2019" if args.kull2019 else None,
+                              n_resamples=args.resamples, seed=args.seed, n_jobs=args.jobs, retry=args.retry)
+    return bench_text(table, args.store)
+
+# %% ../nbs/61_benchmark.ipynb #f5ec8d3a
 def add_uci_arguments(parser):
     """The arguments of `calnb bench-uci`, added to an `argparse` parser."""
     add_run_arguments(parser)
     parser.add_argument("--data", metavar="DIR", help="folder with NAME.npz, arrays X and y; without it, tables come from OpenML")
-    parser.add_argument("--tables", metavar="A,B", help="tables of the UCI repository by name, or 'all'; without this, those that "
-                                                        "come with scikit-learn")
+    parser.add_argument("--tables", metavar="A,B", help="tables of the UCI repository by name, or 'all'; without "
+                                                        "this and --data, those that come with scikit-learn")
     parser.add_argument("--classifiers", metavar="A,B", help="only these: " + ", ".join(uci_classifiers()))
     parser.add_argument("--max-rows", type=int, metavar="N", help="cut longer tables to about so many rows")
-    parser.add_argument("--repetitions", type=int, default=1, metavar="N", help="of the outer cross-validation (default 1; paper: 5)")
+    parser.add_argument("--repetitions", type=int, default=1, metavar="N", help="of the outer folds (default 1; paper: 5)")
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="outer folds (default 5)")
     parser.add_argument("--inner", type=int, default=3, metavar="N", help="inner folds (default 3)")
 
@@ -618,19 +633,4 @@ def run_bench_uci(args):
             tables, args.store, classifiers=pick(args.classifiers, uci_classifiers(), "classifier"), calibrators=calibrators,
             repetitions=args.repetitions, folds=args.folds, inner=args.inner, max_rows=args.max_rows, n_resamples=args.resamples,
             convention="kull2019" if args.kull2019 else None, seed=args.seed, n_jobs=args.jobs, retry=args.retry)
-    return bench_text(table, args.store)
-
-# %% ../nbs/61_benchmark.ipynb #d081a2d7
-def add_outputs_arguments(parser):
-    """The arguments of `calnb bench-outputs`, added to an `argparse` parser."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="sets of outputs, as for calnb compare")
-    add_run_arguments(parser)
-
-
-def run_bench_outputs(args):
-    """`calnb bench-outputs`: run or complete a benchmark on sets of outputs; returns the text to print."""
-    calibrators = pick(args.calibrators, default_calibrators(), "calibrator")
-    with on_cluster(args.dask):
-        table = bench_outputs(args.files, args.store, calibrators=calibrators, convention="kull2019" if args.kull2019 else None,
-                              n_resamples=args.resamples, seed=args.seed, n_jobs=args.jobs, retry=args.retry)
     return bench_text(table, args.store)

@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_columns', 'resample', 'check_both_labels',
            'compare', 'make_table', 'table_cells', 'interval_cells', 'text_table', 'html_table', 'Comparison',
-           'plot_curves', 'report_html', 'write_whole', 'check_free', 'save_report', 'compare_outputs',
-           'digits_outputs']
+           'plot_curves', 'report_html', 'write_whole', 'check_free', 'save_report', 'compare_classifier',
+           'compare_outputs', 'digits_outputs']
 
-# %% ../nbs/51_comparison.ipynb #b2656e54
+# %% ../nbs/51_comparison.ipynb #66b90199
 import html
 import os
 import time
@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import clone
 from .base import Identity, as_view, progress
 from .beta import BetaCalibration, PlattScaling
+from .classifier import classifier_outputs
 from .diagrams import IDENTITY_COLOR, MAP_COLOR, confidence_curve, plot_reliability
 from .dirichlet import DirichletCalibration
 from .histogram import HistogramBinning, TopLabelBinning
@@ -363,6 +364,32 @@ def save_report(comparison, folder, *, force=False):
         write_whole(folder/"report.html", report_html(comparison, buffer.getvalue()).encode())
     except OSError as e: raise ValueError(f"cannot write the report to {folder}: {e.strerror or e}.") from None
     return folder/"report.html"
+
+# %% ../nbs/51_comparison.ipynb #2ef9311e
+def compare_classifier(estimator, X_val, y_val, X_test, y_test, calibrators=None, *, inputs="proba", n_bins=15, n_resamples=0,
+                       level=0.95, seed=0, title=None):
+    """`compare` for the outputs of a fitted scikit-learn classifier.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X_val, X_test : (n, d) and (n', d) rows that it was not trained on, in whatever form it takes
+    y_val, y_test : (n,) and (n',) labels
+    inputs : "proba": compare on its `predict_proba`; "logits": on its `decision_function`
+    calibrators, n_bins, n_resamples, level, seed : as for `compare`
+    title : for the report; None: the name of the classifier's class
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError : as `classifier_outputs` and `compare` do
+    """
+    P_val, P_test = (classifier_outputs(estimator, X, inputs) for X in (X_val, X_test))
+    return compare(P_val, y_val, P_test, y_test, calibrators, inputs=inputs, classes=estimator.classes_, n_bins=n_bins,
+                   n_resamples=n_resamples, level=level, seed=seed, title=title or type(estimator).__name__)
 
 # %% ../nbs/51_comparison.ipynb #5a82e636
 def compare_outputs(outputs, calibrators=None, *, n_bins=15, n_resamples=0, level=0.95, seed=0):

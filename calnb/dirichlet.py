@@ -7,11 +7,12 @@ __all__ = ['log_beta', 'from_generative', 'to_canonical', 'from_canonical', 'to_
            'DirichletCalibration', 'inverse_psi', 'dirichlet_mle', 'fit_generative', 'plot_canonical',
            'confusion_change', 'plot_confusion_change', 'DirichletCalibrationCV']
 
-# %% ../nbs/22_dirichlet.ipynb #01db0531
+# %% ../nbs/22_dirichlet.ipynb #20f3fb16
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_softmax, polygamma, psi, softmax
 from .scaling import MatrixScaling, MatrixScalingCV
+from .softreg import shrunken_regression
 
 # %% ../nbs/22_dirichlet.ipynb #70193a41
 def log_beta(alpha):
@@ -118,7 +119,7 @@ def interpretation_points(K, eps=0.01):
     facets = np.where(np.eye(K, dtype=bool), eps, (1 - eps) / (K - 1))
     return np.vstack([facets, np.full((1, K), 1 / K)])
 
-# %% ../nbs/22_dirichlet.ipynb #42207d82
+# %% ../nbs/22_dirichlet.ipynb #5a74cbf9
 class DirichletCalibration(MatrixScaling):
     """Softmax regression on log-probabilities (Di.3), with the canonical form of the map (Di.4).
 
@@ -126,7 +127,8 @@ class DirichletCalibration(MatrixScaling):
 
     Parameters
     ----------
-    penalty, reg_lambda, reg_mu, normalize_penalty, tol, max_iter : as in `MatrixScaling`
+    penalty, reg_lambda, reg_mu, normalize_penalty, tol, max_iter : as in `MatrixScaling`; here the default (reg_lambda None)
+        also uses the row mean of log p
     inputs, classes : as for every `Calibrator`; zeros among probabilities count as `FLOOR`, logits have no floor
 
     Attributes
@@ -144,6 +146,13 @@ class DirichletCalibration(MatrixScaling):
     def _fit(self, X, y, w):
         super()._fit(X, y, w)
         self.A_, self.c_ = to_canonical(self.coef_, self.intercept_)
+
+    def _shrunken(self, X, y, w, beta):
+        "The default of `MatrixScaling`, with the row mean as a further input (Di.S)."
+        K, m = X.shape[1], X.mean(axis=1, keepdims=True)
+        found = shrunken_regression(X, y, w, beta=beta, extra=m, tol=self.tol, max_iter=self.max_iter)
+        W, u, b = found.coef[:, :K], found.coef[:, [K]], found.coef[:, -1]
+        return np.column_stack([W + u / K, b]), found.fit
 
 # %% ../nbs/22_dirichlet.ipynb #1cdd6aa7
 def inverse_psi(v):

@@ -163,7 +163,7 @@ def set_top(P, top, q):
     Q[i, top] = q
     return Q
 
-# %% ../nbs/32_histogram.ipynb #d7d1ebad
+# %% ../nbs/32_histogram.ipynb #db8eddba
 class TopLabelBinning(Calibrator):
     """Histogram binning of the confidence, separately for each predicted label (H.4); the other classes share the rest.
 
@@ -173,7 +173,7 @@ class TopLabelBinning(Calibrator):
 
     Parameters
     ----------
-    points_per_bin : weight of rows per bin, bins of equal mass; a label with less than two bins of rows gets one bin
+    points_per_bin : weight of rows per bin, bins of equal mass, one to a million for each label
     smoothing : as in `HistogramBinning`
     inputs, classes : as in `Calibrator`
 
@@ -195,7 +195,7 @@ class TopLabelBinning(Calibrator):
         top, self.maps_ = X.argmax(axis=1), {}
         for k in np.unique(top).tolist():
             mine = top == k
-            n_bins = max(1, int(w[mine].sum() // self.points_per_bin))
+            n_bins = int(np.clip(w[mine].sum() // self.points_per_bin, 1, 10**6))
             self.maps_[k] = HistogramBinning("quantile", n_bins, self.smoothing)
             self.maps_[k]._fit_binary(X[mine, k], (y[mine] == k).astype(float), w[mine])
 

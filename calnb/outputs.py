@@ -86,7 +86,7 @@ def _read(what, reader, *args):
     except ImportError as e: raise ValueError(f"{what} needs a package that is not installed ({e}).") from None
     except Exception as e:                      # broken bytes raise anything: BadZipFile, zlib.error, EOFError, MemoryError, ...
         if "pickle" in str(e): raise ValueError(f"{what} is a pickle, or holds Python objects. {_NO_PICKLE}") from None
-        raise ValueError(f"{what} cannot be read ({type(e).__name__}: {e}).") from None
+        raise ValueError(f"{what} cannot be read ({type(e).__name__}: {str(e):.200}).") from None
 
 # %% ../nbs/05_outputs.ipynb #af43337b
 def _check_scores(P, inputs, key):
@@ -113,7 +113,7 @@ def _encode(labels, K, classes, keys):
     if classes is None and not np.array_equal(names, np.arange(K)): classes = names
     return codes, classes
 
-# %% ../nbs/05_outputs.ipynb #6f6722b8
+# %% ../nbs/05_outputs.ipynb #7febc6b8
 _KEYS = ("logits_val", "labels_val", "logits_test", "labels_test", "probs_val", "probs_test", "logits", "probs", "labels",
          "classes")
 
@@ -124,7 +124,11 @@ def _npz_keys(path):
         with path.open("rb") as f, np.load(f, allow_pickle=False) as z: return list(z.files)
 
     def array(key):
-        with path.open("rb") as f, np.load(f, allow_pickle=False) as z: return z[key]
+        with path.open("rb") as f, np.load(f, allow_pickle=False) as z:
+            size, times = (member := z.zip.getinfo(f"{key}.npy")).file_size, member.file_size / max(member.compress_size, 1)
+            if size > 2**30 and times > 200:
+                raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save it with np.savez")
+            return z[key]
 
     return {key: partial(_read, key, array, key) for key in _read("the file", names) if key in _KEYS}
 

@@ -167,7 +167,7 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     intercept = each if penalty == "l2" and reg_mu is None else mu / (K if normalize else 1)
     return penalty_weights(K, 1e-8 if penalty == "odir" else each, each, intercept)
 
-# %% ../nbs/21_scaling.ipynb #04314598
+# %% ../nbs/21_scaling.ipynb #1a038f43
 class MatrixScaling(Calibrator):
     """Softmax of a linear map (V.M), on logits, or on log-probabilities if given probabilities.
 
@@ -201,15 +201,18 @@ class MatrixScaling(Calibrator):
 
     def _fit(self, X, y, w):
         K, beta = X.shape[1], best_beta(X, y, w)
-        if self.reg_lambda is None:
-            shrunken = shrunken_regression(X, y, w, beta=beta, tol=self.tol, max_iter=self.max_iter)
-            coef, fit = shrunken.coef, shrunken.fit
+        if self.reg_lambda is None: coef, fit = self._shrunken(X, y, w, beta)
         else:
             R = matrix_penalty(K, self.penalty, self.reg_lambda, self.reg_mu, normalize=self.normalize_penalty)
             fit = softmax_regression(X, y, w, penalty=R, start=beta * np.eye(K, K + 1), tol=self.tol, max_iter=self.max_iter)
             coef = fit.coef
         self.coef_, self.intercept_ = coef[:, :-1], coef[:, -1]
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient_norm
+
+    def _shrunken(self, X, y, w, beta):
+        "The default: coefficients (K, K+1), and the last fit. The next chapter has another one."
+        found = shrunken_regression(X, y, w, beta=beta, tol=self.tol, max_iter=self.max_iter)
+        return found.coef, found.fit
 
     def _predict(self, X): return softmax(X @ self.coef_.T + self.intercept_, axis=1)
 

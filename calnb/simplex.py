@@ -108,7 +108,10 @@ def normalize(P):
     total = P.sum(axis=1, keepdims=True)
     return P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0)
 
-# %% ../nbs/01_simplex.ipynb #16c0f9ae
+# %% ../nbs/01_simplex.ipynb #0b4a6edf
+LOWEST_LOG = -1e100
+
+
 def check_logits(Z, name="P"):
     """The input as an array of logits: any finite numbers.
 
@@ -118,7 +121,7 @@ def check_logits(Z, name="P"):
 
     Returns
     -------
-    (n, K) float64
+    (n, K) float64; a row with an entry beyond 1e100 is divided so that 1e100 is its largest
 
     Raises
     ------
@@ -126,15 +129,15 @@ def check_logits(Z, name="P"):
     """
     Z = as_columns(Z, np.zeros_like, name)
     finite = np.isfinite(Z)
-    if finite.all(): return Z.astype(np.float64)
+    if finite.all():
+        Z = Z.astype(np.float64)
+        if max(Z.max(), -Z.min()) > -LOWEST_LOG: Z /= np.maximum(np.abs(Z).max(axis=1, keepdims=True) / -LOWEST_LOG, 1)
+        return Z
     i, k = np.argwhere(~finite)[0]
     raise ValueError(f"{name}[{i}] is not a row of logits (column {k} is {Z[i, k]}). Store logits as float32 or float64, "
                      "and log-probabilities with a floor instead of -inf.")
 
-# %% ../nbs/01_simplex.ipynb #553f5c09
-LOWEST_LOG = -1e100
-
-
+# %% ../nbs/01_simplex.ipynb #74ca77e9
 def logits_to_logp(Z):
     """Log-probabilities of logits (S.3), exact and without a floor.
 
@@ -266,20 +269,20 @@ def one_hot(y, K):
     """
     return np.eye(K)[np.asarray(y)]
 
-# %% ../nbs/01_simplex.ipynb #7446f80f
+# %% ../nbs/01_simplex.ipynb #39fcb05c
 def check_weights(w, n, name="sample_weight"):
     """Weights as (n,) float64; None means one each.
 
     Raises
     ------
-    ValueError : wrong length, negative, not finite, or all zero
+    ValueError : wrong length, negative, above 2**53, or all zero
     """
     if w is None: return np.ones(n)
     w = as_floats(w, name).astype(np.float64)
     if w.shape != (n,): raise ValueError(f"{name} has shape {w.shape}. Expected ({n},): one weight per row.")
-    good = (w >= 0) & np.isfinite(w)
+    good = (w >= 0) & (w <= 2.0**53)                           # False for NaN
     if not good.all():
         i = int(np.argmin(good))
-        raise ValueError(f"{name}[{i}] = {w[i]}. Weights are finite and not negative.")
-    if not w.any(): raise ValueError(f"{name} is zero everywhere. At least one row must count.")
+        raise ValueError(f"{name}[{i}] = {w[i]}. Weights count rows: from 0 to 2**53. Divide larger ones by a common factor.")
+    if not (w > 1e-100).any(): raise ValueError(f"{name} is zero everywhere, or nearly. At least one row must count.")
     return w

@@ -16,10 +16,10 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from .simplex import one_hot
 
-# %% ../nbs/20_softreg.ipynb #c5693478
-def penalty_weights(K, diagonal, off_diagonal, intercept):
-    "Strengths as a (K, K+1) array: one value on the diagonal, one off it, one in the last column."
-    R = np.full((K, K + 1), float(off_diagonal))
+# %% ../nbs/20_softreg.ipynb #817f5822
+def penalty_weights(K, diagonal, off_diagonal, intercept, extra=0):
+    "Strengths as a (K, K+extra+1) array: one value on the diagonal, one off it, one in the last column."
+    R = np.full((K, K + extra + 1), float(off_diagonal))
     R[np.arange(K), np.arange(K)], R[:, -1] = diagonal, intercept
     return R
 
@@ -200,7 +200,7 @@ class _NewtonCG:
     def __call__(self, G, Q, f):
         if self.products[-1] > 5 or not abs(f - self.built) <= .01 * abs(f):
             self.blocks, self.built = self.make(Q, self.X, self.w, self.R), f
-        size = np.sqrt((G * self.blocks.solve(G)).sum())
+        size = np.sqrt(max((G * self.blocks.solve(G)).sum(), 1e-300))           # rounding may leave less than nothing
         self.first = self.first or size
         product = lambda V: hessian_product(V, Q, self.X, self.w) + 2 * self.R * V
         step, k = conjugate_gradient(product, self.blocks.solve, G, min(.25, np.sqrt(size / self.first)), .3 * self.tol)
@@ -267,6 +267,7 @@ def _diagonal_step(G, Q, X, w, R):
         try: factor = cho_factor(H + ridge * np.eye(2 * K))
         except np.linalg.LinAlgError: continue
         return -(cho_solve(factor, G.T.ravel() / scale) / scale).reshape(2, K).T
+    return -G                                               # nothing but rounding errors: downhill
 
 # %% ../nbs/20_softreg.ipynb #0b6098f4
 def diagonal_regression(X, y, w=None, *, penalty=0.0, centre=0.0, start=None, tol=1e-6, max_iter=100):
@@ -303,9 +304,9 @@ def diagonal_regression(X, y, w=None, *, penalty=0.0, centre=0.0, start=None, to
     coef[:, 1] = settle(coef, R, C)[:, 1]                                # only the intercepts have a gauge here
     return SoftmaxFit(coef, f, trace[-1], len(trace) - 1, np.column_stack([np.arange(len(trace)), trace]))
 
-# %% ../nbs/20_softreg.ipynb #5eee2c5a
+# %% ../nbs/20_softreg.ipynb #1187754a
 class ShrunkenFit(NamedTuple):
-    "Result of `shrunken_regression`: `coef` (K, K+1) for the inputs as they are; `beta`, `strength` s, and the last `fit`."
+    "Result of `shrunken_regression`: `coef` (K, K+e+1) for the inputs as they are; `beta`, `strength` s, and the last `fit`."
     coef: np.ndarray
     beta: float
     strength: float
@@ -318,27 +319,37 @@ def _evidence_strength(coef, variances, r, s, n):
     spread = 2 * (r * (coef - np.eye(*r.shape))**2).sum()
     return np.clip(measured / max(spread, 1e-300), 1e-2, 1e4)
 
-# %% ../nbs/20_softreg.ipynb #4d3b90bd
-def shrunken_regression(X, y, w=None, *, beta, tol=1e-6, max_iter=100, max_updates=10):
-    """Softmax regression, shrunken towards temperature scaling as much as the data ask for (R.12 to R.14).
+
+def _unit(extra, w, rms, largest):
+    "Means of further inputs, (e,), and factors, at most `largest`, that bring them to the given root mean square (R.15)."
+    mean = w @ extra / w.sum()
+    std = np.sqrt(w @ (extra - mean)**2 / w.sum())
+    return mean, np.minimum(rms / np.maximum(std, 1e-300), largest)
+
+# %% ../nbs/20_softreg.ipynb #dec8fc1c
+def shrunken_regression(X, y, w=None, *, beta, extra=None, tol=1e-6, max_iter=100, max_updates=10):
+    """Softmax regression, shrunken towards temperature scaling as much as the data ask for (R.12 to R.15).
 
     Parameters
     ----------
     X, y, w : (n, K) log-probabilities or logits (a shift of a row changes nothing), (n,) labels 0..K-1, (n,) counts
         (None: 1 each; here their scale matters, 2 is the row twice)
     beta : the best inverse temperature, positive; the centre, and the unit in which deviations are measured
+    extra : (n, e) further inputs, in the unit of X or a larger one; None: e = 0. Their coefficients are shrunken towards 0, like
+        those off the diagonal
     tol, max_iter : of the last fit, see `softmax_regression`
     max_updates : how often the strength is estimated anew
 
     Returns
     -------
-    ShrunkenFit : coef (K, K+1), intercept last; strength 1e4 is temperature scaling, 1e-2 nearly free coefficients
+    ShrunkenFit : coef (K, K+e+1), for X, extra and 1; strength 1e4 is temperature scaling, 1e-2 nearly free coefficients
     """
-    K, w = X.shape[1], np.ones(len(y)) if w is None else w
-    X = _bounded(X)
-    X = X - X.mean(axis=1, keepdims=True)
-    X, C, r, n = beta * X, np.eye(K, K + 1), penalty_weights(K, 3, 10, 1), w.sum()
-    s, coef, blocks, X1 = 10.0, C, ClassBlocks, np.column_stack([X, np.ones(len(X))])
+    (N, K), w, X = X.shape, np.ones(len(y)) if w is None else w, _bounded(X)
+    X, n, V = beta * (X - X.mean(axis=1, keepdims=True)), w.sum(), np.empty((N, 0)) if extra is None else _bounded(extra)
+    mean, scale = _unit(V, w, np.sqrt(w @ (X**2).mean(axis=1) / n), 10 * beta)
+    X, e = np.column_stack([X, scale * (V - mean)]), V.shape[1]
+    C, r = np.eye(K, K + e + 1), penalty_weights(K, 3, 10, 1, e)
+    s, coef, blocks, X1 = 10.0, C, ClassBlocks, np.column_stack([X, np.ones(N)])
     for _ in range(max_updates):
         coef = softmax_regression(X, y, w, penalty=s * r / n, centre=C, start=coef, tol=max(tol, 1e-4),
                                   preconditioner=blocks).coef
@@ -347,5 +358,5 @@ def shrunken_regression(X, y, w=None, *, beta, tol=1e-6, max_iter=100, max_updat
         blocks = lambda *_: latest                          # near enough for the next fit
         if 4/5 < s / old < 5/4: break
     fit = softmax_regression(X, y, w, penalty=s * r / n, centre=C, start=coef, tol=tol, max_iter=max_iter, preconditioner=blocks)
-    W, b = fit.coef[:, :-1], fit.coef[:, -1]
-    return ShrunkenFit(np.column_stack([beta * (W - W.mean(axis=1, keepdims=True)), b]), beta, s, fit)
+    W, U, b = fit.coef[:, :K], scale * fit.coef[:, K:-1], fit.coef[:, -1]
+    return ShrunkenFit(np.column_stack([beta * (W - W.mean(axis=1, keepdims=True)), U, b - U @ mean]), beta, s, fit)

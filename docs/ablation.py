@@ -1,0 +1,165 @@
+"""What each ingredient of AutoCalibration is worth: writes tests_data/mixture.csv, which chapter 44 reads.
+
+Every map is fitted on the validation part of a set of outputs and measured on its test part. Mixtures with fewer or more maps are weighed anew
+from the same held-out predictions. `--peers` adds the calibrators of probmetrics and scikit-learn from the environment
+.venv-peers/probmetrics (see the Makefile); they get softmax(logits). `--learning` writes tests_data/learning.csv instead: invented problems
+whose true map is known, and how far each method is from it after n rows."""
+import argparse, csv, os, subprocess, sys, tempfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+STORE = ROOT/"tests_data"/"mixture.csv"
+FIELDS = ["set", "n", "K", "method", "log_loss", "conf_ece", "cw_ece", "accuracy"]
+PEERS = ROOT/".venv-peers"/"probmetrics"/"bin"/"python"
+LOGITS = Path(os.environ["CALNB_DATA"])/"logits"
+
+
+def outputs(name):
+    with np.load(LOGITS/f"{name}.npz") as f:
+        return [(f[f"logits_{part}"].astype(float), f[f"labels_{part}"].astype(int)) for part in ("val", "test")]
+
+
+def measured(name, method, Q, val, test):
+    from calnb import FLOOR, classwise_ece, confidence_ece, log_loss
+    y, Q = test[1], Q / Q.sum(axis=1, keepdims=True)
+    return dict(zip(FIELDS, (name, len(val[1]), Q.shape[1], method, log_loss(y, Q, floor=FLOOR), confidence_ece(y, Q), classwise_ece(y, Q),
+                             float((Q.argmax(axis=1) == y).mean()))))
+
+
+def ablations(names):
+    "Which maps each variant mixes, and how many of them it trusts; None: the weights are not fitted."
+    auto = [m for m in names if not m.startswith("+")]
+    drop = lambda *out: [m for m in auto if m not in out]
+    variants = {"AutoCalibration": (auto, 2), "without caution": (auto, 0), "without chains": (drop("matrix, na-fir", "na-fir, matrix"), 2),
+                "without matrix": ([m for m in auto if "matrix" not in m], 2), "without na-fir": ([m for m in auto if "na-fir" not in m], 2),
+                "without matrix, na-fir": (drop("matrix, na-fir"), 2), "without na-fir, matrix": (drop("na-fir, matrix"), 2),
+                "equal weights of all": (auto, None)}
+    return variants | {f"with {m[2:]}": (auto + [m], 2) for m in names if m.startswith("+")}
+
+
+def ours(name):
+    "Rows of one set: the maps of the mixture alone, the best of them by held-out loss, and the variants."
+    sys.path.insert(0, str(ROOT))
+    from calnb import MatrixScaling, SmoothedSCIR, VectorScaling
+    from calnb.mixture import Mixture, auto_maps
+
+    class Recorded(Mixture):
+        def _weigh(self, A, w, folds):
+            self.seen = A, w, folds
+            super()._weigh(A, w, folds)
+
+    val, test = outputs(name)
+    K = val[0].shape[1]
+    maps = auto_maps(K) + ([("+ smoothed SCIR", SmoothedSCIR()), ("+ vector", VectorScaling())] if K <= 200 else [])
+    mixture = Recorded(maps, trusted=2, inputs="logits").fit(*val)
+    (A, w, folds), tested = mixture.seen, {-1: test[0]}
+    Q = dict(zip(mixture.names_, (mixture._output(leaf, tested) for leaf in mixture.leaves_)))
+    A = dict(zip(mixture.names_, A.T))
+    rows = {m: q for m, q in Q.items() if "matrix" in m}
+    if K > 200: rows["matrix"] = MatrixScaling(inputs="logits").fit(*val).predict_proba(test[0])
+    rows["best by held-out loss"] = Q[max((m for m in A if m[0] != "+"), key=lambda m: w @ np.log(A[m]))]
+    for variant, (members, trusted) in ablations(list(A)).items():
+        v = np.full(len(members), 1 / len(members))
+        if trusted is not None:
+            part = Recorded(members, trusted=trusted)
+            part.names_ = members
+            Mixture._weigh(part, np.column_stack([A[m] for m in members]), w, folds)
+            v = part.weights_
+        rows[variant] = sum(u * Q[m] for u, m in zip(v, members))
+    return [measured(name, method, q, val, test) for method, q in rows.items()]
+
+
+def peer_predictions(name, out):
+    "Run in the peers' environment: test predictions of their calibrators, as float32."
+    import torch
+    from probmetrics.calibrators import get_calibrator
+    from scipy.special import softmax
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.frozen import FrozenEstimator
+
+    class Given(ClassifierMixin, BaseEstimator):        # a classifier whose outputs are the numbers it is given
+        def fit(self, X, y):
+            self.classes_, self.n_features_in_ = np.arange(X.shape[1]), X.shape[1]
+            return self
+        def predict(self, X): return X.argmax(axis=1)
+
+    class Scores(Given):
+        def decision_function(self, X): return X if X.shape[1] > 2 else X[:, 1] - X[:, 0]
+
+    class Probabilities(Given):
+        def predict_proba(self, X): return X
+
+    torch.set_num_threads(1)
+    (Z, y), (Zt, _) = outputs(name)
+    P, Pt = softmax(Z, axis=1), softmax(Zt, axis=1)
+    found = {f"probmetrics {kind}": np.asarray(get_calibrator(kind).fit(P, y).predict_proba(Pt)) for kind in ("temp-scaling", "svs", "sms")}
+    absent = np.setdiff1d(np.arange(P.shape[1]), y)     # scikit-learn wants every class to occur: one even row for each that does not
+    even, y = np.full((len(absent), P.shape[1]), 1 / P.shape[1]), np.concatenate([y, absent])
+    for method, kind, X, Xt in (("temperature", Scores, np.log(np.maximum(P, 1e-300)), np.log(np.maximum(Pt, 1e-300))),
+                                ("isotonic", Probabilities, P, Pt)):
+        X = np.concatenate([X, even])
+        found[f"scikit-learn {method}"] = CalibratedClassifierCV(FrozenEstimator(kind().fit(X, y)), method=method).fit(X, y).predict_proba(Xt)
+    np.savez(out, **{k: v.astype(np.float32) for k, v in found.items()})
+
+
+def peers(name):
+    "Rows of one set for the peers' calibrators."
+    val, test = outputs(name)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([PEERS, __file__, "--predict", name, f"{folder}/peer.npz"], check=True)
+        with np.load(f"{folder}/peer.npz") as f: return [measured(name, k, f[k].astype(float), val, test) for k in f.files]
+
+
+def learning():
+    "Distance from the true map in nats, sum_k q*_k log(q*_k / q_k), mean over 20,000 fresh rows, for growing n."
+    sys.path.insert(0, str(ROOT))
+    import calnb as c
+    from calnb.mixture import AutoCalibration
+    problems = {"temperature": c.Overconfident(5, T=2.0), "Dirichlet": c.dirichlet_problem(5), "bent": c.Bent(5)}
+    for problem, truth in problems.items():
+        P_new = truth.sample(20_000, seed=10**6)[0]
+        Q_true = truth.true_map(P_new)
+        for n in (50, 150, 500, 1500, 5000, 15_000, 50_000):
+            for seed in range(10 if n <= 500 else 4 if n <= 5000 else 2):
+                P, y = truth.sample(n, seed=seed)
+                for method, cal in {"no change": c.Identity(), "temperature": c.TemperatureScaling(), "matrix": c.MatrixScaling(),
+                                    "isotonic, one-vs-rest": c.OneVsRest(c.IsotonicCalibration()), "NA-FIR": c.NAFIR(),
+                                    "AutoCalibration": AutoCalibration()}.items():
+                    Q = np.maximum(cal.fit(P, y).predict_proba(P_new), c.FLOOR)
+                    distance = (Q_true * np.log(np.maximum(Q_true, 1e-300) / Q)).sum(axis=1).mean()
+                    yield {"problem": problem, "n": n, "seed": seed, "method": method, "distance": float(distance)}
+            print(problem, n, flush=True)
+
+
+def write(path, fields, rows):
+    "A csv file, complete or not at all."
+    part = path.with_suffix(".part")
+    with part.open("w", newline="") as f:
+        out = csv.DictWriter(f, fields)
+        out.writeheader()
+        out.writerows({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in r.items()} for r in rows)
+    part.replace(path)
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--peers", action="store_true", help="measure the peers, keep our rows; without it the other way round")
+    ap.add_argument("--learning", action="store_true", help="how far from the true map after n rows")
+    ap.add_argument("--predict", nargs=2, metavar=("SET", "FILE"), help=argparse.SUPPRESS)
+    args = ap.parse_args()
+    if args.predict: return peer_predictions(*args.predict)
+    if args.learning: return write(STORE.with_name("learning.csv"), ["problem", "n", "seed", "method", "distance"], list(learning()))
+    sys.path.insert(0, str(ROOT))
+    old = list(csv.DictReader(STORE.open())) if STORE.exists() else []
+    kept = [r for r in old if (r["method"].split()[0] in ("probmetrics", "scikit-learn")) != args.peers]
+    rows = []
+    for name in sorted((p.stem for p in LOGITS.glob("*.npz")), key=lambda s: ("geonames" in s, s)):
+        rows += (peers if args.peers else ours)(name)
+        print(name, flush=True)
+    write(STORE, FIELDS, [*kept, *rows])
+
+
+if __name__ == "__main__": main()
