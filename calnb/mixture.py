@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['WeightsFit', 'mixture_weights', 'fit_held_out', 'flat_steps', 'Mixture', 'auto_maps', 'AutoCalibration']
 
-# %% ../nbs/44_mixture.ipynb #ab376193
+# %% ../nbs/44_mixture.ipynb #506841a6
 import pickle
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 from scipy.special import expit
 from sklearn.base import clone
-from .simplex import FLOOR, normalize
+from .simplex import FLOOR, normalize, safe_log
 from .base import Calibrator, Identity, as_view
 from .folds import fold_splits, fold_weights, possible_folds
 from .scaling import MatrixScaling, TemperatureScaling
@@ -97,7 +97,7 @@ def flat_steps(cal):
     if not (isinstance(cal, Chain) and cal.cross_fit): return [cal]
     return [step for _, item in name_items(cal.steps) for step in flat_steps(item)]
 
-# %% ../nbs/44_mixture.ipynb #1fb91dd5
+# %% ../nbs/44_mixture.ipynb #ee66caec
 class Mixture(Composite):
     """A weighted average of calibrated maps, the weights chosen by log loss on held-out rows (MX.1, MX.2).
 
@@ -116,9 +116,9 @@ class Mixture(Composite):
     ----------
     weights_ : (M,) not negative, sum 1
     names_ : M names
-    held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats; nan if nothing was held out
+    held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats; None if nothing was held out
     gap_ : no other weights could save more than this on those rows, nats per row (MX.4)
-    evidence_ : E of (MX.7), nats; nan if no map is trusted more than others
+    evidence_ : E of (MX.7), nats; None if no map is trusted more than others
     maps_, parents_, leaves_ : fitted steps; the step whose output each takes (-1: the input); the last step of each map
     """
 
@@ -133,7 +133,9 @@ class Mixture(Composite):
 
     def _hand_on(self, at, X, view):
         "Outputs of step `at` (-1: the input) in the form that the next step works on."
-        return as_view(X, self.inputs, view) if at < 0 else pass_on(self.maps_[at], X, view)
+        if at >= 0: return pass_on(self.maps_[at], X, view)
+        if self.inputs == "logits": return as_view(X, "logits", view)
+        return X if view == "proba" else safe_log(X)             # checked when they came in, by the tolerance of their precision
 
     def _fit(self, X, y, w):
         self.names_, maps = zip(*name_items(self.maps))
@@ -159,7 +161,7 @@ class Mixture(Composite):
     def _weigh(self, A, w, folds):
         "Weights, certificate and evidence from the held-out probabilities of the true classes."
         A, M = np.maximum(A, FLOOR), len(self.names_)
-        self.held_out_loss_, self.gap_, self.evidence_ = np.full(M, np.nan), np.nan, np.nan
+        self.held_out_loss_ = self.gap_ = self.evidence_ = None
         self.weights_ = np.eye(M)[0]
         if folds == 1: return                                                                   # nothing was held out
         self.held_out_loss_ = -(w @ np.log(A)) / w.sum()
@@ -190,7 +192,7 @@ def auto_maps(K):
     return maps + [("matrix", MatrixScaling()), ("matrix, na-fir", Chain([MatrixScaling(), NAFIR()])),
                    ("na-fir, matrix", Chain([NAFIR(), MatrixScaling()]))]
 
-# %% ../nbs/44_mixture.ipynb #30ab2da1
+# %% ../nbs/44_mixture.ipynb #5e40cefb
 class AutoCalibration(Calibrator):
     """The calibrator for who does not want to choose: a cautious `Mixture` of the maps of `auto_maps`. No parameter to set.
 
@@ -217,7 +219,9 @@ class AutoCalibration(Calibrator):
 
     def _fit(self, X, y, w):
         self.mixture_ = Mixture(auto_maps(X.shape[1]), trusted=2, cv=self.cv, seed=self.seed, n_jobs=self.n_jobs, inputs=self.inputs)
-        self.mixture_.fit(X, y, sample_weight=w)
+        self.mixture_._fit(X, y, w)                              # not `fit`: X was checked in the precision it came in
+        m, K = self.mixture_, X.shape[1]
+        m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.arange(K), K, K, None
         self.weights_, self.names_, self.held_out_loss_ = self.mixture_.weights_, self.mixture_.names_, self.mixture_.held_out_loss_
 
-    def _predict(self, X): return self.mixture_.predict_proba(X)
+    def _predict(self, X): return self.mixture_._predict(X)
