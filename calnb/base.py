@@ -224,6 +224,9 @@ def _from_json(v, where, classes):
     raise ValueError(f"{where} is not a value as calnb writes it.")
 
 # %% ../nbs/03_base.ipynb #3af2caad
+_REPORTS = {"cv_results_", "held_out_loss_", "gap_", "evidence_"}     # of trials that may have failed, or never took place
+
+
 def _lacks_numbers(v, infinite=False):
     "Has a learned value a NaN among its numbers, or, where not allowed, an infinity?"
     if isinstance(v, dict): v = list(v.values())
@@ -235,7 +238,7 @@ def _lacks_numbers(v, infinite=False):
 def _check_numbers(learned, where):
     "ValueError for a learned value that is not finite and should be."
     for name, v in learned.items():
-        if name != "cv_results_" and _lacks_numbers(v, infinite=name == "thresholds_"):
+        if name not in _REPORTS and _lacks_numbers(v, infinite=name == "thresholds_"):
             raise ValueError(f"{where}{name} has a number that is not finite, so this is not a working map.")
 
 

@@ -86,7 +86,7 @@ def _read(what, reader, *args):
     except ImportError as e: raise ValueError(f"{what} needs a package that is not installed ({e}).") from None
     except Exception as e:                      # broken bytes raise anything: BadZipFile, zlib.error, EOFError, MemoryError, ...
         if "pickle" in str(e): raise ValueError(f"{what} is a pickle, or holds Python objects. {_NO_PICKLE}") from None
-        raise ValueError(f"{what} cannot be read ({type(e).__name__}: {e}).") from None
+        raise ValueError(f"{what} cannot be read ({type(e).__name__}: {str(e):.200}).") from None
 
 # %% ../nbs/05_outputs.ipynb #af43337b
 def _check_scores(P, inputs, key):

@@ -170,7 +170,7 @@ def blend_weight(rough, smooth, w):
     -------
     float in (0, 1]
     """
-    smooth = np.maximum(smooth, 1e-300)
+    smooth = np.maximum(smooth, 1e-200)             # so that w / smooth is finite
     gap = smooth - rough
     def slope(share): return -(w * gap / ((1 - share) * rough + share * smooth)).sum() - 1 / share
     return 1.0 if slope(1.0) <= 0 else brentq(slope, .5 / (1 + w.sum()), 1.0, xtol=1e-12)

@@ -200,7 +200,7 @@ class _NewtonCG:
     def __call__(self, G, Q, f):
         if self.products[-1] > 5 or not abs(f - self.built) <= .01 * abs(f):
             self.blocks, self.built = self.make(Q, self.X, self.w, self.R), f
-        size = np.sqrt((G * self.blocks.solve(G)).sum())
+        size = np.sqrt(max((G * self.blocks.solve(G)).sum(), 1e-300))           # rounding may leave less than nothing
         self.first = self.first or size
         product = lambda V: hessian_product(V, Q, self.X, self.w) + 2 * self.R * V
         step, k = conjugate_gradient(product, self.blocks.solve, G, min(.25, np.sqrt(size / self.first)), .3 * self.tol)
