@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['WeightsFit', 'mixture_weights', 'fit_held_out', 'flat_steps', 'Mixture', 'auto_maps', 'AutoCalibration']
 
-# %% ../nbs/44_mixture.ipynb #ab376193
+# %% ../nbs/44_mixture.ipynb #506841a6
 import pickle
 from typing import NamedTuple
 
@@ -97,18 +97,19 @@ def flat_steps(cal):
     if not (isinstance(cal, Chain) and cal.cross_fit): return [cal]
     return [step for _, item in name_items(cal.steps) for step in flat_steps(item)]
 
-# %% ../nbs/44_mixture.ipynb #1fb91dd5
+# %% ../nbs/44_mixture.ipynb #0c07a9d2
 class Mixture(Composite):
     """A weighted average of calibrated maps, the weights chosen by log loss on held-out rows (MX.1, MX.2).
 
-    Keeps what all maps in use keep: the ranking of classes only if each of them does. Free: the maps' parameters and M - 1 weights.
+    Keeps the ranking of classes only if every map in use does. Free: the parameters of the maps, and M - 1 weights.
 
     Parameters
     ----------
     maps : list of calibrators or of pairs (name, calibrator); their own `inputs` and `classes` play no part. A `Chain` that is
         fitted out of fold shares its first steps with the others, and the folds of the mixture are used in place of its own
     trusted : how many maps, from the first, are believed without evidence (MX.8); 0: all alike
-    cv, seed : folds (fewer if there are too few different rows), dealt by `fold_weights`; where nothing can be held out, the first map is used
+    cv, seed : folds (fewer if there are too few different rows), dealt by `fold_weights`; where nothing can be held out,
+        the first map is used
     n_jobs : threads for the fits without each fold; None: 1
     inputs, classes : as for every `Calibrator`; `inputs` of the maps is set to this
 
@@ -116,9 +117,9 @@ class Mixture(Composite):
     ----------
     weights_ : (M,) not negative, sum 1
     names_ : M names
-    held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats; nan if nothing was held out
+    held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats; None if nothing was held out
     gap_ : no other weights could save more than this on those rows, nats per row (MX.4)
-    evidence_ : E of (MX.7), nats; nan if no map is trusted more than others
+    evidence_ : E of (MX.7), nats; None if no map is trusted more than others
     maps_, parents_, leaves_ : fitted steps; the step whose output each takes (-1: the input); the last step of each map
     """
 
@@ -139,7 +140,8 @@ class Mixture(Composite):
 
     def _fit(self, X, y, w):
         self.names_, maps = zip(*name_items(self.maps))
-        if not 0 <= self.trusted <= len(maps): raise ValueError(f"trusted is {self.trusted}. Expected from 0 to {len(maps)}, the maps.")
+        if not 0 <= self.trusted <= len(maps):
+            raise ValueError(f"trusted is {self.trusted}. Expected from 0 to {len(maps)}, the number of maps.")
         folds, parts = possible_folds(X, y, w, self.cv), [(X, y, w)]
         if folds > 1: parts = [(X[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(X, y, w, folds, self.seed), w)]
         held, known, self.maps_, self.parents_, self.leaves_ = {-1: [X for X, _, _ in parts]}, {}, [], [], []
@@ -161,7 +163,7 @@ class Mixture(Composite):
     def _weigh(self, A, w, folds):
         "Weights, certificate and evidence from the held-out probabilities of the true classes."
         A, M = np.maximum(A, FLOOR), len(self.names_)
-        self.held_out_loss_, self.gap_, self.evidence_ = np.full(M, np.nan), np.nan, np.nan
+        self.held_out_loss_ = self.gap_ = self.evidence_ = None
         self.weights_ = np.eye(M)[0]
         if folds == 1: return                                                                   # nothing was held out
         self.held_out_loss_ = -(w @ np.log(A)) / w.sum()
@@ -192,7 +194,7 @@ def auto_maps(K):
     return maps + [("matrix", MatrixScaling()), ("matrix, na-fir", Chain([MatrixScaling(), NAFIR()])),
                    ("na-fir, matrix", Chain([NAFIR(), MatrixScaling()]))]
 
-# %% ../nbs/44_mixture.ipynb #30ab2da1
+# %% ../nbs/44_mixture.ipynb #dcfafbdd
 class AutoCalibration(Calibrator):
     """The calibrator for who does not want to choose: a cautious `Mixture` of the maps of `auto_maps`. No parameter to set.
 
@@ -218,10 +220,10 @@ class AutoCalibration(Calibrator):
     def view(self): return self.inputs
 
     def _fit(self, X, y, w):
-        self.mixture_ = Mixture(auto_maps(X.shape[1]), trusted=2, cv=self.cv, seed=self.seed, n_jobs=self.n_jobs, inputs=self.inputs)
-        self.mixture_._fit(X, y, w)                              # not `fit`: X was checked in the precision it came in
-        m, K = self.mixture_, X.shape[1]
+        K = X.shape[1]
+        m = self.mixture_ = Mixture(auto_maps(K), trusted=2, cv=self.cv, seed=self.seed, n_jobs=self.n_jobs, inputs=self.inputs)
+        m._fit(X, y, w)                                          # not `fit`: X was checked in the precision it came in
         m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.arange(K), K, K, None
-        self.weights_, self.names_, self.held_out_loss_ = self.mixture_.weights_, self.mixture_.names_, self.mixture_.held_out_loss_
+        self.weights_, self.names_, self.held_out_loss_ = m.weights_, m.names_, m.held_out_loss_
 
     def _predict(self, X): return self.mixture_._predict(X)
