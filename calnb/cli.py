@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['FILES', 'pick_calibrators', 'check_target', 'save_bytes', 'read_map', 'run_compare', 'pick_part', 'run_calibrate',
            'run_apply', 'conventions', 'evaluate_parts', 'evaluation_cells', 'run_evaluate', 'add_job', 'add_common',
-           'add_compare', 'add_calibrate', 'add_apply', 'add_evaluate', 'make_parser', 'main']
+           'add_compare', 'add_calibrate', 'add_apply', 'add_evaluate', 'add_benchmarks', 'make_parser', 'main']
 
-# %% ../nbs/70_cli.ipynb #7f0cf56b
+# %% ../nbs/70_cli.ipynb #d4bbbb6d
 import argparse
 import io
 import json
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from .base import Calibrator, as_view
+from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outputs, run_bench_uci
 from .comparison import (
     check_free, compare_outputs, default_calibrators, digits_outputs, measure, resample, text_table, write_whole)
 from .metrics import log_loss
@@ -307,13 +308,28 @@ examples:
     job.add_argument("--json", action="store_true", help="print JSON with all digits instead of a table")
     add_common(job, part="only this part (default: all that have labels)", resamples=True)
 
-# %% ../nbs/70_cli.ipynb #d3193eed
+# %% ../nbs/70_cli.ipynb #9dbfc5b4
+def add_benchmarks(jobs):
+    """`calnb bench-uci` and `calnb bench-outputs`."""
+    add_uci_arguments(add_job(jobs, "bench-uci", run_bench_uci, "classifiers by calibrators on tables, cross-validated", """
+examples:
+  calnb bench-uci --store results                  the tables that come with scikit-learn
+  calnb bench-uci --store results --tables all --repetitions 5 --kull2019 --jobs 8
+"""))
+    add_outputs_arguments(add_job(jobs, "bench-outputs", run_bench_outputs, "every calibrator on many files of outputs", f"""
+{FILES}
+examples:
+  calnb bench-outputs nets/*.npz --store results --jobs 4
+  calnb bench-outputs nets/*.npz --store results --calibrators Identity,NAFIR --dask tcp://scheduler:8786
+"""))
+
+# %% ../nbs/70_cli.ipynb #f7018654
 def make_parser():
     """The grammar of the command line: an `argparse.ArgumentParser` with one sub-command for each job."""
     parser = argparse.ArgumentParser(prog="calnb", description="Calibrate the probabilities of a classifier.",
                                      epilog="calnb JOB --help says more about each.")
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
-    for add in (add_compare, add_calibrate, add_apply, add_evaluate): add(jobs)
+    for add in (add_compare, add_calibrate, add_apply, add_evaluate, add_benchmarks): add(jobs)
     return parser
 
 # %% ../nbs/70_cli.ipynb #268f74b8
