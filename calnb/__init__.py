@@ -72,6 +72,7 @@ from .comparison import (
     check_both_labels, check_free, compare, compare_classifier, compare_outputs, Comparison, default_calibrators,
     digits_outputs, html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns,
     report_html, resample, save_report, table_cells, text_table, write_whole)
+from .large import predict_in_chunks
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,
     plot_critical_difference, plot_wins, rank_diagram, rank_groups, RankDiagram, sign_test, stack_bars, win_matrix)
