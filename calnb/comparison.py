@@ -41,7 +41,8 @@ def default_calibrators(K=2):
     """The calibrators that `compare` fits for K classes if none are named: a dictionary from name to unfitted calibrator."""
     lifted = {"PlattOvR": PlattScaling(), "BetaOvR": BetaCalibration(), "HistogramOvR": HistogramBinning(),
               "IsotonicOvR": IsotonicCalibration()}
-    whole = (AutoCalibration(), Identity(), TemperatureScaling(), VectorScaling()) + (MatrixScaling(), DirichletCalibration()) * (K <= 200)
+    whole = (AutoCalibration(), Identity(), TemperatureScaling(), VectorScaling())
+    if K <= 200: whole += (MatrixScaling(), DirichletCalibration())
     flat = (TopLabelBinning(), FIR(), NAFIR(), SCIR())
     return {type(cal).__name__: cal for cal in whole} | {name: OneVsRest(binary) for name, binary in lifted.items()} | \
         {type(cal).__name__: cal for cal in flat}

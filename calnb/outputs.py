@@ -127,7 +127,7 @@ def _npz_keys(path):
         with path.open("rb") as f, np.load(f, allow_pickle=False) as z:
             size, times = (member := z.zip.getinfo(f"{key}.npy")).file_size, member.file_size / max(member.compress_size, 1)
             if size > 2**30 and times > 200:
-                raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save it with np.savez")
+                raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save with np.savez")
             return z[key]
 
     return {key: partial(_read, key, array, key) for key in _read("the file", names) if key in _KEYS}
