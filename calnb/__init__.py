@@ -64,7 +64,9 @@ from .bivariate import bivariate_blocks, bivariate_isotonic, compiled, sorted_po
 from .scir import (
     blend_weight, fit_surface, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at, surface_probabilities)
 from .chain import Chain, Composite, fit_parts, name_items, pass_on
-from .mixture import auto_maps, AutoCalibration, fit_held_out, flat_steps, Mixture, mixture_weights, WeightsFit
+from .mixture import (
+    auto_maps, AutoCalibration, cautious_weights, fit_held_out, flat_steps, grow_tree, MapTree, Mixture,
+    mixture_weights, tree_output, WeightsFit)
 from .classifier import (
     average_folds, CalibratedClassifier, check_parts, classifier_outputs, cross_fit, fill_columns, fit_calibrator,
     fit_fold, fit_given, fit_rows, FittedPair, fold_parts, shared_folds, weight_argument)
@@ -72,6 +74,7 @@ from .comparison import (
     check_both_labels, check_free, compare, compare_classifier, compare_outputs, Comparison, default_calibrators,
     digits_outputs, html_table, interval_cells, make_table, measure, name_calibrators, plot_curves, rank_columns,
     report_html, resample, save_report, table_cells, text_table, write_whole)
+from .large import predict_in_chunks
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,
     plot_critical_difference, plot_wins, rank_diagram, rank_groups, RankDiagram, sign_test, stack_bars, win_matrix)

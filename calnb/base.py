@@ -70,13 +70,13 @@ def _block_view(A, rows, inputs, view):
         as_view(A, inputs, view)
         raise
 
-# %% ../nbs/03_base.ipynb #423c8be2
+# %% ../nbs/03_base.ipynb #67d0d3aa
 def _check_result(Q, first):
     "The rows themselves, or a ValueError if one is not a vector of probabilities; `first` is the number of the first row."
     good = (Q.min(axis=1) >= 0) & (np.abs(Q.sum(axis=1) - 1) <= 1e-9)           # False where anything is NaN
     if good.all(): return Q
-    raise ValueError(f"this map gives no probabilities for P[{first + np.argmin(good)}]: it is damaged, or its method is at "
-                     "fault. Fit it again.")
+    raise ValueError(f"this map gives no probabilities for P[{first + np.argmin(good)}]: it is damaged, or its method wrong. "
+                     "Fit it again.")
 
 # %% ../nbs/03_base.ipynb #9a13077b
 class Calibrator(ClassifierMixin, BaseEstimator):

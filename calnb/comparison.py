@@ -8,7 +8,7 @@ __all__ = ['STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_
            'plot_curves', 'report_html', 'write_whole', 'check_free', 'save_report', 'compare_classifier',
            'compare_outputs', 'digits_outputs']
 
-# %% ../nbs/51_comparison.ipynb #66b90199
+# %% ../nbs/51_comparison.ipynb #3e2f69eb
 import html
 import os
 import time
@@ -30,17 +30,19 @@ from .metrics import brier_score, classwise_ece, confidence_ece, log_loss, maxim
 from .scaling import MatrixScaling, TemperatureScaling, VectorScaling
 from .scir import SCIR
 from .significance import bootstrap_intervals, consistency_test
+from .mixture import AutoCalibration
 from .na_fir import NAFIR
 from .outputs import Outputs
 from .ovr import OneVsRest
 from .simplex import FLOOR, as_labels, check_labels
 
-# %% ../nbs/51_comparison.ipynb #f31fd9eb
+# %% ../nbs/51_comparison.ipynb #b5c6a09b
 def default_calibrators(K=2):
     """The calibrators that `compare` fits for K classes if none are named: a dictionary from name to unfitted calibrator."""
     lifted = {"PlattOvR": PlattScaling(), "BetaOvR": BetaCalibration(), "HistogramOvR": HistogramBinning(),
               "IsotonicOvR": IsotonicCalibration()}
-    whole = (Identity(), TemperatureScaling(), VectorScaling()) + (MatrixScaling(), DirichletCalibration()) * (K <= 200)
+    whole = (AutoCalibration(), Identity(), TemperatureScaling(), VectorScaling())
+    if K <= 200: whole += (MatrixScaling(), DirichletCalibration())
     flat = (TopLabelBinning(), FIR(), NAFIR(), SCIR())
     return {type(cal).__name__: cal for cal in whole} | {name: OneVsRest(binary) for name, binary in lifted.items()} | \
         {type(cal).__name__: cal for cal in flat}

@@ -113,7 +113,7 @@ def _encode(labels, K, classes, keys):
     if classes is None and not np.array_equal(names, np.arange(K)): classes = names
     return codes, classes
 
-# %% ../nbs/05_outputs.ipynb #4516fefe
+# %% ../nbs/05_outputs.ipynb #7febc6b8
 _KEYS = ("logits_val", "labels_val", "logits_test", "labels_test", "probs_val", "probs_test", "logits", "probs", "labels",
          "classes")
 
@@ -127,7 +127,7 @@ def _npz_keys(path):
         with path.open("rb") as f, np.load(f, allow_pickle=False) as z:
             size, times = (member := z.zip.getinfo(f"{key}.npy")).file_size, member.file_size / max(member.compress_size, 1)
             if size > 2**30 and times > 200:
-                raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save it by np.savez")
+                raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save with np.savez")
             return z[key]
 
     return {key: partial(_read, key, array, key) for key in _read("the file", names) if key in _KEYS}

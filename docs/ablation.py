@@ -43,30 +43,24 @@ def ours(name):
     "Rows of one set: the maps of the mixture alone, the best of them by held-out loss, and the variants."
     sys.path.insert(0, str(ROOT))
     from calnb import MatrixScaling, SmoothedSCIR, VectorScaling
-    from calnb.mixture import Mixture, auto_maps
-
-    class Recorded(Mixture):
-        def _weigh(self, A, w, folds):
-            self.seen = A, w, folds
-            super()._weigh(A, w, folds)
-
+    from calnb.folds import fold_splits, fold_weights
+    from calnb.mixture import auto_maps, cautious_weights, grow_tree, tree_output
     val, test = outputs(name)
-    K = val[0].shape[1]
+    Z, y = val
+    K, w = Z.shape[1], np.ones(len(y))
     maps = auto_maps(K) + ([("+ smoothed SCIR", SmoothedSCIR()), ("+ vector", VectorScaling())] if K <= 200 else [])
-    mixture = Recorded(maps, trusted=2, inputs="logits").fit(*val)
-    (A, w, folds), tested = mixture.seen, {-1: test[0]}
-    Q = dict(zip(mixture.names_, (mixture._output(leaf, tested) for leaf in mixture.leaves_)))
-    A = dict(zip(mixture.names_, A.T))
+    parts = [(Z[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(Z, y, w, 5), w)]
+    tree, held = grow_tree([cal for _, cal in maps], parts, "logits")
+    names, tested, w = [name for name, _ in maps], {-1: test[0]}, np.concatenate([w for *_, w in parts])
+    Q = dict(zip(names, (tree_output(tree, leaf, tested, "logits") for leaf in tree.leaves)))
+    A = {name: np.concatenate([q[np.arange(len(y)), y] for q, (_, y, _) in zip(held[leaf], parts)])
+         for name, leaf in zip(names, tree.leaves)}
     rows = {m: q for m, q in Q.items() if "matrix" in m}
     if K > 200: rows["matrix"] = MatrixScaling(inputs="logits").fit(*val).predict_proba(test[0])
-    rows["best by held-out loss"] = Q[max((m for m in A if m[0] != "+"), key=lambda m: w @ np.log(A[m]))]
+    rows["best by held-out loss"] = Q[max((m for m in A if m[0] != "+"), key=lambda m: w @ np.log(np.maximum(A[m], 1e-300)))]
     for variant, (members, trusted) in ablations(list(A)).items():
         v = np.full(len(members), 1 / len(members))
-        if trusted is not None:
-            part = Recorded(members, trusted=trusted)
-            part.names_ = members
-            Mixture._weigh(part, np.column_stack([A[m] for m in members]), w, folds)
-            v = part.weights_
+        if trusted is not None: v, _, _ = cautious_weights(np.column_stack([A[m] for m in members]), w, trusted)
         rows[variant] = sum(u * Q[m] for u, m in zip(v, members))
     return [measured(name, method, q, val, test) for method, q in rows.items()]
 
