@@ -94,7 +94,7 @@ def check_probs(P, name="P"):
 
 # %% ../nbs/01_simplex.ipynb #07331169
 def normalize(P):
-    """Float64 rows divided by their sums (S.1); a row that is off by rounding alone, K * 2**-52, is left as it is.
+    """Float64 rows divided by their sums (S.1); a row off by rounding alone, K * 2**-52, is left, but for a cut at 1.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def normalize(P):
     """
     P = np.asarray(P, dtype=np.float64)
     total = P.sum(axis=1, keepdims=True)
-    return P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0)
+    return np.minimum(P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0), 1.0)
 
 # %% ../nbs/01_simplex.ipynb #0b4a6edf
 LOWEST_LOG = -1e100
