@@ -12,6 +12,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 STORE = ROOT/"tests_data"/"mixture.csv"
 FIELDS = ["set", "n", "K", "method", "log_loss", "conf_ece", "cw_ece", "accuracy"]
+sys.path.insert(0, str(ROOT))
 PEERS = ROOT/".venv-peers"/"probmetrics"/"bin"/"python"
 LOGITS = Path(os.environ["CALNB_DATA"])/"logits"
 
@@ -41,7 +42,6 @@ def ablations(names):
 
 def ours(name):
     "Rows of one set: the maps of the mixture alone, the best of them by held-out loss, and the variants."
-    sys.path.insert(0, str(ROOT))
     from calnb import MatrixScaling, SmoothedSCIR, VectorScaling
     from calnb.folds import fold_splits, fold_weights
     from calnb.mixture import auto_maps, cautious_weights, grow_tree, tree_output
@@ -109,9 +109,7 @@ def peers(name):
 
 def learning():
     "Distance from the true map in nats, sum_k q*_k log(q*_k / q_k), mean over 20,000 fresh rows, for growing n."
-    sys.path.insert(0, str(ROOT))
     import calnb as c
-    from calnb.mixture import AutoCalibration
     problems = {"temperature": c.Overconfident(5, T=2.0), "Dirichlet": c.dirichlet_problem(5), "bent": c.Bent(5)}
     for problem, truth in problems.items():
         P_new = truth.sample(20_000, seed=10**6)[0]
@@ -121,7 +119,7 @@ def learning():
                 P, y = truth.sample(n, seed=seed)
                 for method, cal in {"no change": c.Identity(), "temperature": c.TemperatureScaling(), "matrix": c.MatrixScaling(),
                                     "isotonic, one-vs-rest": c.OneVsRest(c.IsotonicCalibration()), "NA-FIR": c.NAFIR(),
-                                    "AutoCalibration": AutoCalibration()}.items():
+                                    "AutoCalibration": c.AutoCalibration()}.items():
                     Q = np.maximum(cal.fit(P, y).predict_proba(P_new), c.FLOOR)
                     distance = (Q_true * np.log(np.maximum(Q_true, 1e-300) / Q)).sum(axis=1).mean()
                     yield {"problem": problem, "n": n, "seed": seed, "method": method, "distance": float(distance)}
@@ -146,7 +144,6 @@ def main():
     args = ap.parse_args()
     if args.predict: return peer_predictions(*args.predict)
     if args.learning: return write(STORE.with_name("learning.csv"), ["problem", "n", "seed", "method", "distance"], list(learning()))
-    sys.path.insert(0, str(ROOT))
     old = list(csv.DictReader(STORE.open())) if STORE.exists() else []
     kept = [r for r in old if (r["method"].split()[0] in ("probmetrics", "scikit-learn")) != args.peers]
     rows = []
