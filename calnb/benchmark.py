@@ -9,7 +9,7 @@ __all__ = ['MEASURES', 'UCI_NAMES', 'Cell', 'check_names', 'name_seed', 'fold_nu
            'read_cells', 'read_store', 'compact', 'check_plan', 'run_job', 'run_jobs', 'run_benchmark', 'on_cluster',
            'block_scores', 'rank_table', 'run_seconds', 'bundled_tables', 'load_uci', 'fetch_table', 'outputs_scores',
            'bench_outputs', 'pick', 'bench_text', 'add_run_arguments', 'add_outputs_arguments', 'run_bench_outputs',
-           'add_uci_arguments', 'run_bench_uci']
+           'row_limits', 'add_uci_arguments', 'run_bench_uci']
 
 # %% ../nbs/61_benchmark.ipynb #81fbaeb8
 import hashlib
@@ -160,10 +160,12 @@ def uci_classifiers():
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
     from sklearn.tree import DecisionTreeClassifier
+    qda = discriminant_analysis.QuadraticDiscriminantAnalysis           # before scikit-learn 1.8 it had reg_param alone
+    regular = {"solver": "eigen", "shrinkage": .1} if "shrinkage" in qda().get_params() else {"reg_param": .1}
     plain = {"adas": ensemble.AdaBoostClassifier(n_estimators=200), "forest": ensemble.RandomForestClassifier(200),
              "knn": KNeighborsClassifier(3), "lda": discriminant_analysis.LinearDiscriminantAnalysis(),
              "logistic": LogisticRegression(), "mlp": neural_network.MLPClassifier(), "nbayes": GaussianNB(),
-             "qda": discriminant_analysis.QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=.1),
+             "qda": qda(**regular),
              "svc-linear": svm.SVC(kernel="linear", C=.025, probability=True),
              "svc-rbf": svm.SVC(gamma=2, probability=True), "tree": DecisionTreeClassifier(max_depth=5)}
     return {name: make_pipeline(StandardScaler(), clf) for name, clf in plain.items()}
@@ -408,7 +410,7 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     store : folder for finished cells; one that exists is completed
     classifiers, calibrators : dictionaries by name; None: `uci_classifiers()`, `uci_calibrators()`
     repetitions, folds, inner : of the nested cross-validation (NC.1)
-    max_rows : longer tables are cut to about so many rows, see `subsample`
+    max_rows : longer tables are cut to about so many rows, see `subsample`; a dictionary by name cuts those it names
     convention, n_resamples : see `bench_measures`
     seed : from which, with the names of a cell, all that is random in it is derived
     n_jobs : processes, as in joblib, whose registered backend does the work
@@ -420,13 +422,16 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
 
     Raises
     ------
-    ValueError : for a name that cannot be part of a path, or a store that was made with other settings
+    ValueError : for a name that cannot be part of a path, a limit for a table that is not there, or a store that was made
+        with other settings
     """
+    limits = max_rows if isinstance(max_rows, dict) else dict.fromkeys(tables, max_rows)
+    if limits.keys() - tables.keys(): raise ValueError(f"max_rows names {min(limits.keys() - tables.keys())!r}, which is no table.")
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
     plan = {"folds": folds, "inner": inner, "max_rows": max_rows, "convention": convention, "n_resamples": n_resamples,
             "seed": seed}
     check_plan(store, plan)
-    cut = {name: subsample(y, max_rows, name_seed(seed, name, "rows")) for name, (_, y) in tables.items()}
+    cut = {name: subsample(y, limits.get(name), name_seed(seed, name, "rows")) for name, (_, y) in tables.items()}
     tables = {name: (X[cut[name]], y[cut[name]]) for name, (X, y) in tables.items()}
     jobs = []
     for r in range(repetitions):
@@ -606,6 +611,12 @@ def run_bench_outputs(args):
     return bench_text(table, args.store)
 
 # %% ../nbs/61_benchmark.ipynb #f5ec8d3a
+def row_limits(text):
+    """The argument of `--max-rows`: a number, or NAME=N pairs separated by commas as a dictionary. ValueError for anything else."""
+    if "=" not in text: return int(text)
+    return {name.strip(): int(rows) for name, rows in (pair.split("=") for pair in text.split(","))}
+
+
 def add_uci_arguments(parser):
     """The arguments of `calnb bench-uci`, added to an `argparse` parser."""
     add_run_arguments(parser)
@@ -613,7 +624,8 @@ def add_uci_arguments(parser):
     parser.add_argument("--tables", metavar="A,B", help="tables of the UCI repository by name, or 'all'; without "
                                                         "this and --data, those that come with scikit-learn")
     parser.add_argument("--classifiers", metavar="A,B", help="only these: " + ", ".join(uci_classifiers()))
-    parser.add_argument("--max-rows", type=int, metavar="N", help="cut longer tables to about so many rows")
+    parser.add_argument("--max-rows", type=row_limits, metavar="N", help="cut longer tables to about so many rows; NAME=N,... "
+                                                                         "cuts those named")
     parser.add_argument("--repetitions", type=int, default=1, metavar="N", help="of the outer folds (default 1; paper: 5)")
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="outer folds (default 5)")
     parser.add_argument("--inner", type=int, default=3, metavar="N", help="inner folds (default 3)")
