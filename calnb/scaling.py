@@ -110,7 +110,7 @@ class VectorScaling(Calibrator):
     Parameters
     ----------
     reg_lambda, reg_mu : penalties, reg_lambda/K on the squared distances of the slopes from the best single beta, reg_mu/K on the
-        squared intercepts; 0 is the published method
+        squared intercepts; 0 is the published method; reg_lambda None: both from the prior of chapter 20 (V.P)
     tol, max_iter : of the fit, see `diagonal_regression`
     inputs, classes : as for every `Calibrator`
 
@@ -131,7 +131,9 @@ class VectorScaling(Calibrator):
 
     def _fit(self, X, y, w):
         K, beta = X.shape[1], best_beta(X, y, w)
-        fit = diagonal_regression(X, y, w, penalty=np.array([self.reg_lambda, self.reg_mu]) / K, centre=np.array([beta, 0.0]),
+        penalty = np.array([30 / beta**2, 10]) / w.sum()                             # (V.P)
+        if self.reg_lambda is not None: penalty = np.array([self.reg_lambda, self.reg_mu]) / K
+        fit = diagonal_regression(X, y, w, penalty=penalty, centre=np.array([beta, 0.0]),
                                   start=np.tile([beta, 0.0], (K, 1)), tol=self.tol, max_iter=self.max_iter)
         self.coef_, self.intercept_ = fit.coef.T
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient_norm
