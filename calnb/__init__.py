@@ -65,8 +65,8 @@ from .scir import (
     blend_weight, fit_surface, rank_sums, rank_targets, SCIR, SmoothedSCIR, surface_at, surface_probabilities)
 from .chain import Chain, Composite, fit_parts, name_items, pass_on
 from .mixture import (
-    auto_maps, AutoCalibration, cautious_weights, fit_held_out, flat_steps, grow_tree, MapTree, Mixture,
-    mixture_weights, tree_output, WeightsFit)
+    auto_maps, AutoCalibration, bend_confidence, confidence_slope, fit_held_out, flat_steps, grow_tree, MapTree,
+    Mixture, mixture_weights, tree_output, weigh, Weighing, WeightsFit)
 from .classifier import (
     average_folds, CalibratedClassifier, check_parts, classifier_outputs, cross_fit, fill_columns, fit_calibrator,
     fit_fold, fit_given, fit_rows, FittedPair, fold_parts, shared_folds, weight_argument)
@@ -83,5 +83,5 @@ from .benchmark import (
     bench_measures, bench_outputs, bench_text, block_scores, bundled_tables, Cell, check_names, check_plan, compact,
     DirichletOnTraining, fetch_table, fold_numbers, kept_scores, kull2019_calibrators, load_scores, load_uci,
     make_scores, name_seed, on_cluster, OnTraining, outputs_scores, pick, rank_table, read_cells, read_store,
-    run_bench_outputs, run_bench_uci, run_benchmark, run_cell, run_job, run_jobs, run_seconds, Scores, store_whole,
-    subsample, uci_calibrators, uci_classifiers)
+    row_limits, run_bench_outputs, run_bench_uci, run_benchmark, run_cell, run_job, run_jobs, run_seconds, Scores,
+    store_whole, subsample, uci_calibrators, uci_classifiers)

@@ -78,12 +78,13 @@ def quantile_edges(p, n_bins, sample_weight=None):
     w = check_weights(sample_weight, len(p))
     values, place = np.unique(p[w > 0], return_inverse=True)
     c = np.concatenate([[0], np.bincount(place, w[w > 0]).cumsum()])               # c[i]: weight of the i smallest values
-    after = np.searchsorted(c, targets * c[-1])                                     # the first i with c[i] >= target
-    i = np.where(targets * c[-1] - c[after-1] <= c[after] - targets * c[-1], after - 1, after)
-    i = i[(i > 0) & (i < len(values))]
-    low, high = values[i-1], values[i]
+    low, high = values[:-1], values[1:]
     middle = ((low.astype(np.float64) + high) / 2).astype(p.dtype)
-    return np.unique(np.concatenate([[0.0], np.where(middle < high, middle, low), [1.0]]))      # neighbouring floats: cut at low
+    cuts = np.concatenate([[0.0], np.where(middle < high, middle, low), [1.0]])     # above i values; neighbouring floats: at low
+    after = np.searchsorted(c, targets * c[-1])                                     # the first i with c[i] >= target
+    excess = (targets * c[-1] - c[after-1]) - (c[after] - targets * c[-1])          # below 0: the cut before is nearer
+    tie, inward = abs(excess) < 1e-9 * c[-1], abs(cuts[after-1] - .5) <= abs(cuts[after] - .5)
+    return np.unique(np.concatenate([[0.0], cuts[np.where(np.where(tie, inward, excess < 0), after - 1, after)], [1.0]]))
 
 # %% ../nbs/04_bins.ipynb #975d62f1
 def classwise_quantile_edges(P, n_bins, sample_weight=None):

@@ -30,38 +30,41 @@ def measured(name, method, Q, val, test):
 
 
 def ablations(names):
-    "Which maps each variant mixes, and how many of them it trusts; None: the weights are not fitted."
+    "Which maps each variant mixes, how many of them it trusts, and whether it repairs confidence; None: weights are not fitted."
     auto = [m for m in names if not m.startswith("+")]
     drop = lambda *out: [m for m in auto if m not in out]
-    variants = {"AutoCalibration": (auto, 2), "without caution": (auto, 0), "without chains": (drop("matrix, na-fir", "na-fir, matrix"), 2),
-                "without matrix": ([m for m in auto if "matrix" not in m], 2), "without na-fir": ([m for m in auto if "na-fir" not in m], 2),
-                "without matrix, na-fir": (drop("matrix, na-fir"), 2), "without na-fir, matrix": (drop("na-fir, matrix"), 2),
-                "equal weights of all": (auto, None)}
-    return variants | {f"with {m[2:]}": (auto + [m], 2) for m in names if m.startswith("+")}
+    variants = {"AutoCalibration": (auto, 2, True), "without caution": (auto, 0, True), "without repair": (auto, 2, False),
+                "without chains": (drop("matrix, na-fir", "na-fir, matrix"), 2, True), "without vector": (drop("vector"), 2, True),
+                "without matrix": ([m for m in auto if "matrix" not in m], 2, True),
+                "without na-fir": ([m for m in auto if "na-fir" not in m], 2, True),
+                "without matrix, na-fir": (drop("matrix, na-fir"), 2, True), "without na-fir, matrix": (drop("na-fir, matrix"), 2, True),
+                "equal weights of all": (auto, None, False)}
+    return variants | {f"with {m[2:]}": (auto + [m], 2, True) for m in names if m.startswith("+")}
 
 
 def ours(name):
     "Rows of one set: the maps of the mixture alone, the best of them by held-out loss, and the variants."
-    from calnb import MatrixScaling, SmoothedSCIR, VectorScaling
+    from calnb import MatrixScaling, SmoothedSCIR
     from calnb.folds import fold_splits, fold_weights
-    from calnb.mixture import auto_maps, cautious_weights, grow_tree, tree_output
+    from calnb.mixture import auto_maps, grow_tree, tree_output, weigh
     val, test = outputs(name)
     Z, y = val
     K, w = Z.shape[1], np.ones(len(y))
-    maps = auto_maps(K) + ([("+ smoothed SCIR", SmoothedSCIR()), ("+ vector", VectorScaling())] if K <= 200 else [])
+    maps = auto_maps(K) + ([("+ smoothed SCIR", SmoothedSCIR())] if K <= 200 else [])
     parts = [(Z[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(Z, y, w, 5), w)]
     tree, held = grow_tree([cal for _, cal in maps], parts, "logits")
-    names, tested, w = [name for name, _ in maps], {-1: test[0]}, np.concatenate([w for *_, w in parts])
+    names, tested = [name for name, _ in maps], {-1: test[0]}
     Q = dict(zip(names, (tree_output(tree, leaf, tested, "logits") for leaf in tree.leaves)))
-    A = {name: np.concatenate([q[np.arange(len(y)), y] for q, (_, y, _) in zip(held[leaf], parts)])
-         for name, leaf in zip(names, tree.leaves)}
+    held = {name: np.concatenate(held[leaf]) for name, leaf in zip(names, tree.leaves)}
+    y, w = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
     rows = {m: q for m, q in Q.items() if "matrix" in m}
+    if K <= 200: rows["vector, held"] = Q["vector"]
     if K > 200: rows["matrix"] = MatrixScaling(inputs="logits").fit(*val).predict_proba(test[0])
-    rows["best by held-out loss"] = Q[max((m for m in A if m[0] != "+"), key=lambda m: w @ np.log(np.maximum(A[m], 1e-300)))]
-    for variant, (members, trusted) in ablations(list(A)).items():
-        v = np.full(len(members), 1 / len(members))
-        if trusted is not None: v, _, _ = cautious_weights(np.column_stack([A[m] for m in members]), w, trusted)
-        rows[variant] = sum(u * Q[m] for u, m in zip(v, members))
+    loss = {m: -(w @ np.log(np.maximum(q[np.arange(len(y)), y], 1e-300))) for m, q in held.items() if m[0] != "+"}
+    rows["best by held-out loss"] = Q[min(loss, key=loss.get)]
+    for variant, (members, trusted, repair) in ablations(names).items():
+        if trusted is None: rows[variant] = sum(Q[m] for m in members) / len(members)
+        else: rows[variant] = weigh([held[m] for m in members], y, w, trusted, repair).mix([lambda m=m: Q[m] for m in members])
     return [measured(name, method, q, val, test) for method, q in rows.items()]
 
 
