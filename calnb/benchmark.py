@@ -426,7 +426,8 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
         with other settings
     """
     limits = max_rows if isinstance(max_rows, dict) else dict.fromkeys(tables, max_rows)
-    if limits.keys() - tables.keys(): raise ValueError(f"max_rows names {min(limits.keys() - tables.keys())!r}, which is no table.")
+    wrong = limits.keys() - tables.keys()
+    if wrong: raise ValueError(f"max_rows names {min(wrong)!r}, which is no table.")
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
     plan = {"folds": folds, "inner": inner, "max_rows": max_rows, "convention": convention, "n_resamples": n_resamples,
             "seed": seed}
@@ -612,7 +613,7 @@ def run_bench_outputs(args):
 
 # %% ../nbs/61_benchmark.ipynb #f5ec8d3a
 def row_limits(text):
-    """The argument of `--max-rows`: a number, or NAME=N pairs separated by commas as a dictionary. ValueError for anything else."""
+    """The argument of `--max-rows`: a number, or a dictionary from NAME=N,NAME=N. ValueError for anything else."""
     if "=" not in text: return int(text)
     return {name.strip(): int(rows) for name, rows in (pair.split("=") for pair in text.split(","))}
 
