@@ -42,8 +42,8 @@ from .diagrams import (
     worst_curves)
 from .softreg import (
     cautious_step, ClassBlocks, conjugate_gradient, diagonal_regression, hessian_product, loss_and_probs,
-    loss_gradient, minimise, penalty_weights, settle, shrunken_regression, ShrunkenFit, softmax_regression,
-    SoftmaxFit)
+    loss_gradient, loss_of_scores, minimise, pair_product, PairBlocks, penalty_weights, settle, shrunken_regression,
+    ShrunkenFit, softmax_regression, SoftmaxFit)
 from .scaling import (
     best_beta, default_grid, kull2019_grid, matrix_penalty, MatrixScaling, MatrixScalingCV, path_losses,
     TemperatureScaling, VectorScaling)
