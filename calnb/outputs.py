@@ -118,6 +118,12 @@ _KEYS = ("logits_val", "labels_val", "logits_test", "labels_test", "probs_val", 
          "classes")
 
 
+def _check_unpacked(size, packed):
+    "ValueError if a few bytes claim to hold more than a gigabyte."
+    if size > 2**30 and size > 200 * packed:
+        raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {size / max(packed, 1):.0f} times its size. If so, save with np.savez")
+
+
 def _npz_keys(path):
     "Key -> a function that reads it, for a zip of arrays."
     def names():
@@ -125,9 +131,8 @@ def _npz_keys(path):
 
     def array(key):
         with path.open("rb") as f, np.load(f, allow_pickle=False) as z:
-            size, times = (member := z.zip.getinfo(f"{key}.npy")).file_size, member.file_size / max(member.compress_size, 1)
-            if size > 2**30 and times > 200:
-                raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save with np.savez")
+            member = z.zip.getinfo(f"{key}.npy")
+            _check_unpacked(member.file_size, member.compress_size)
             return z[key]
 
     return {key: partial(_read, key, array, key) for key in _read("the file", names) if key in _KEYS}
@@ -199,11 +204,20 @@ def _first_rows(path):
     return (*rows, [], [])[:2]
 
 
+def _read_parquet(path):
+    "A data frame from a parquet file."
+    from pyarrow.parquet import read_metadata   # here, and pandas below: both cost more time to import than all of calnb
+    meta = read_metadata(path)
+    _check_unpacked(8 * meta.num_rows * meta.num_columns, path.stat().st_size)
+    import pandas as pd
+    return pd.read_parquet(path, engine="pyarrow")
+
+
 def _read_table(path):
     "A data frame from a csv or parquet file."
-    import pandas as pd                         # here, not above: pandas costs more time to import than all of calnb
+    import pandas as pd
     if path.suffix.lower() == ".parquet":
-        table = _read("the file", partial(pd.read_parquet, engine="pyarrow"), path)
+        table = _read("the file", _read_parquet, path)
         table.columns = [str(c) for c in table.columns]
         return table
     header, first = _read("the file", _first_rows, path)

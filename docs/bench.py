@@ -359,18 +359,19 @@ def sweep_all(n, K):
     return prepare
 
 
-def table_all(n, K):
+def table_all(n, K, whole):
     def prepare():
         import numba, numpy as np
-        split, (col, s, w) = numba.njit(table_split), plane_points(n, K)
-        split(col[:9], s[:9], w[:9], 1.0, 9.0, np.zeros((9, K), bool), np.zeros(K), np.zeros(9, bool))
+        split, (col, s, w) = numba.njit(full_table if whole else table_split), plane_points(n, K)
+        def tables(m, c): return (np.empty((m + 1, c)),) if whole else (np.zeros((m, c), bool), np.zeros(c))
+        split(col[:9], s[:9], w[:9], 1.0, 9.0, *tables(9, K), np.zeros(9, bool))
 
         def job():
             blocks, stack = 0, [np.arange(len(col))]
             while stack:
                 part = stack.pop()
                 a, b, chosen, c = s[part], w[part], np.zeros(len(part), bool), int(col[part].max()) + 1
-                gain = split(col[part], a, b, a.sum(), b.sum(), np.zeros((len(part), c + 1), bool), np.zeros(c + 1), chosen)
+                gain = split(col[part], a, b, a.sum(), b.sum(), *tables(len(part), c + 1), chosen)
                 if gain > 0 and not chosen.all(): stack += [part[chosen], part[~chosen]]
                 else: blocks += 1
             return blocks
@@ -453,7 +454,8 @@ TASKS = {
     "prediction, 1000 classes": {name: prediction(name, 37_500, 1000) for name in ("TemperatureScaling", "FIR", "NAFIR", "SCIR")},
     "plane, one sweep": {"sweep": sweep_once(5000, 100), "table, one row kept": table_once(5000, 100, False),
                          "table, all kept": table_once(5000, 100, True)},
-    "plane, all splits": {"sweep": sweep_all(5000, 100), "table, one row kept": table_all(5000, 100)},
+    "plane, all splits": {"sweep": sweep_all(5000, 100), "table, one row kept": table_all(5000, 100, False),
+                          "table, all kept": table_all(5000, 100, True)},
     "compilation of SCIR": {"first fit": compilation(0), "second fit": compilation(1)},
     "consistency test": {"calnb": consistency_calnb, "draw by draw": consistency_naive},
     "one-vs-rest beta, 10 classes": {"calnb": beta_calnb, "pycalib": beta_pycalib},
