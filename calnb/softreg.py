@@ -93,7 +93,7 @@ def conjugate_gradient(product, precondition, G, rtol, atol, max_products=500):
     for k in range(1, max_products + 1):
         HD = product(D)
         curvature = (D * HD).sum()
-        if not curvature > 0: break                         # a flat direction, or rounding: keep what we have
+        if not 0 < 1e-12 * size < curvature: break          # a flat direction, or rounding: keep what we have
         step += size / curvature * D
         residual = residual - size / curvature * HD
         Z = precondition(residual)
@@ -182,7 +182,8 @@ def minimise(objective, gradient, direction, cautious, start, tol, max_iter):
         trace.append(np.abs(G).max())
         if trace[-1] <= tol or len(trace) > max_iter: break
         step = direction(G, Q, f)
-        found = _armijo(objective, coef, f, step, (G * step).sum())
+        slope = (G * step).sum()
+        found = _armijo(objective, coef, f, step, slope) if slope < 0 else None
         if found is None:
             step = cautious(G)
             found = _armijo(objective, coef, f, step, (G * step).sum())
@@ -269,7 +270,8 @@ class PairBlocks:
     def __init__(self, Q, X, w, R):
         H = w[:, None] * Q * (1 - Q)
         curvature = np.column_stack([(H * X**2).sum(axis=0), H.sum(axis=0)]) + 2 * R
-        self.scale = np.sqrt(np.maximum(curvature, 1e-20 * curvature.max()) if curvature.any() else 1 + curvature)
+        most = np.column_stack([w @ X**2, np.ones(len(R))])                  # where rows are saturated, not steps without end
+        self.scale = np.sqrt(np.maximum(curvature, 1e-12 * most + 1e-30))
         self.rho = np.clip((H * X).sum(axis=0) / self.scale[:, 0] / self.scale[:, 1], -1, 1)
         self.gauge = 1 / (2 * R[:, 1].sum()) if R[:, 1].any() else 0.0
 
