@@ -148,7 +148,7 @@ class Weighing(NamedTuple):
         "The forecast (MX.9), from M functions that return (n, K) probabilities each; those without weight are not called."
         both, used = self.share * self.rich + (1 - self.share) * self.plain, {}
         for m in np.flatnonzero(both): used[m] = outputs[m]()
-        if self.slope == 1: return sum(both[m] * Q for m, Q in used.items())
+        if self.slope == 1 or self.share == 0: return sum(both[m] * Q for m, Q in used.items())
         rich, plain = (sum(v[m] * Q for m, Q in used.items()) for v in (self.rich, self.plain))
         return self.share * bend_confidence(normalize(rich), self.slope) + (1 - self.share) * plain
 
