@@ -22,7 +22,7 @@ check: .venv/docs
 	$(PY) docs/check.py
 bench: .venv/dev
 	$(PY) docs/bench.py --runs 1
-bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/probmetrics .venv-peers/pycalib
+bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/netcal .venv-peers/probmetrics .venv-peers/pycalib
 	$(PY) docs/bench.py --peers
 # What we ship, in empty environments: every Python from 3.11 to 3.13 there is, and the lowest versions of what it needs.
 wheel: .venv/dev
@@ -43,6 +43,8 @@ clean:
 # Other libraries, for comparison only, each in an environment of its own (dirichletcal needs python3.12 or newer).
 .venv-peers/dirichletcal:
 	python3.12 -m venv $@ && $@/bin/pip install --quiet dirichletcal==0.5.3
+.venv-peers/netcal:
+	python3 -m venv $@ && $@/bin/pip install --quiet torch==2.13.0 && $@/bin/pip install --quiet netcal==1.3.6
 .venv-peers/probmetrics:
 	python3 -m venv $@ && $@/bin/pip install --quiet probmetrics==1.3.0 torch==2.13.0 numba
 .venv-peers/pycalib:

@@ -413,6 +413,34 @@ def beta_pycalib():
     return lambda: [BetaCalibration("abm").fit(p, 1.0 * (y == k)) for k, p in enumerate(P.T)], quality, *Z.shape, "log loss"
 
 
+def beta_netcal():
+    import numpy as np
+    from netcal.scaling import BetaCalibration
+    Z, y = outputs("cifar10_densenet40_kull")["val"]
+    P = np.exp(logp(Z))
+    cal = BetaCalibration()
+    return lambda: cal.fit(P, y), lambda _: mean_loss(np.log(np.maximum(cal.transform(P), 2.0**-52)), y), *Z.shape, "log loss"
+
+
+def temperature_of_probabilities():
+    def calnb():
+        from calnb import TemperatureScaling, log_loss, normalize
+        import numpy as np
+        Z, y = outputs("cifar100_densenetbc100_netcal")["val"]
+        P = normalize(np.exp(logp(Z)))
+        return lambda: TemperatureScaling().fit(P, y), lambda c: log_loss(y, c.predict_proba(P)), *P.shape, "log loss"
+
+    def netcal():
+        import numpy as np
+        from netcal.scaling import TemperatureScaling
+        Z, y = outputs("cifar100_densenetbc100_netcal")["val"]
+        P = np.exp(logp(Z))
+        P, cal = P / P.sum(axis=1, keepdims=True), TemperatureScaling()
+        return lambda: cal.fit(P, y), lambda _: mean_loss(np.log(np.maximum(cal.transform(P), 2.0**-52)), y), *P.shape, "log loss"
+
+    return {"calnb": calnb, "netcal": netcal}
+
+
 METHODS = ["TemperatureScaling", "VectorScaling", "MatrixScaling", "BetaCalibration", "IsotonicCalibration", "HistogramBinning", "FIR",
            "NAFIR", "SCIR", "SmoothedSCIR"]
 GROWTH = {"growth with n": [(n, 10) for n in (500, 1000, 2000, 5000, 10_000, 20_000)],
@@ -458,12 +486,13 @@ TASKS = {
                           "table, all kept": table_all(5000, 100, True)},
     "compilation of SCIR": {"first fit": compilation(0), "second fit": compilation(1)},
     "consistency test": {"calnb": consistency_calnb, "draw by draw": consistency_naive},
-    "one-vs-rest beta, 10 classes": {"calnb": beta_calnb, "pycalib": beta_pycalib},
+    "one-vs-rest beta, 10 classes": {"calnb": beta_calnb, "pycalib": beta_pycalib, "netcal": beta_netcal},
+    "temperature of probabilities": temperature_of_probabilities(),
     **{task: {name: name for name in METHODS} for task in GROWTH},
 }
 SETS = sorted(p.stem for p in (Path(os.environ.get("CALNB_DATA", "."))/"logits").glob("*.npz"))
 TASKS |= {f"matrix by default on {name}": matrix_default(name) for name in SETS}
-PEERS = {"dirichletcal", "probmetrics", "pycalib"}                # these need an environment of their own
+PEERS = {"dirichletcal", "netcal", "probmetrics", "pycalib"}                # these need an environment of their own
 
 
 def clock(job):
