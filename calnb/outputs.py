@@ -121,7 +121,8 @@ _KEYS = ("logits_val", "labels_val", "logits_test", "labels_test", "probs_val", 
 def _check_unpacked(size, packed):
     "ValueError if a few bytes claim to hold more than a gigabyte."
     if size > 2**30 and size > 200 * packed:
-        raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {size / max(packed, 1):.0f} times its size. If so, save with np.savez")
+        times = size / max(packed, 1)
+        raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, {times:.0f} times its size. If so, save with np.savez")
 
 
 def _npz_keys(path):
