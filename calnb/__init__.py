@@ -41,7 +41,7 @@ from .diagrams import (
     plot_reliability, plot_simplex, reliability_curves, ReliabilityCurve, ReliabilityDisplay, simplex_grid,
     worst_curves)
 from .softreg import (
-    cautious_step, ClassBlocks, conjugate_gradient, diagonal_regression, hessian_product, loss_and_probs,
+    bounded, cautious_step, ClassBlocks, conjugate_gradient, diagonal_regression, hessian_product, loss_and_probs,
     loss_gradient, loss_of_scores, minimise, pair_product, PairBlocks, penalty_weights, settle, shrunken_regression,
     ShrunkenFit, softmax_regression, SoftmaxFit)
 from .scaling import (

@@ -138,7 +138,8 @@ def run_apply(args):
     if args.part: parts = {args.part: pick_part(parts, args.part, args.file, labelled=False)}
     for part, rows in parts.items():
         end = f"_{part}" if part else ""
-        try: arrays[f"probs{end}"] = cal.predict_proba(rows.P)
+        try:
+            with np.errstate(all="ignore"): arrays[f"probs{end}"] = cal.predict_proba(rows.P)   # a damaged map holds any number
         except ValueError as e: raise ValueError(f"{args.file}: {e}") from None
         names = cal.classes_ if rows.classes is None else np.asarray(rows.classes)
         if rows.y is not None: arrays[f"labels{end}"] = names[rows.y]

@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['penalty_weights', 'loss_and_probs', 'loss_of_scores', 'loss_gradient', 'hessian_product', 'settle',
-           'conjugate_gradient', 'ClassBlocks', 'cautious_step', 'minimise', 'SoftmaxFit', 'softmax_regression',
-           'PairBlocks', 'pair_product', 'diagonal_regression', 'ShrunkenFit', 'shrunken_regression']
+           'conjugate_gradient', 'ClassBlocks', 'cautious_step', 'minimise', 'bounded', 'SoftmaxFit',
+           'softmax_regression', 'PairBlocks', 'pair_product', 'diagonal_regression', 'ShrunkenFit',
+           'shrunken_regression']
 
 # %% ../nbs/20_softreg.ipynb #3bacebf9
 import warnings
@@ -214,7 +215,9 @@ class _NewtonCG:
         return step
 
 # %% ../nbs/20_softreg.ipynb #7b31a088
-def _bounded(X): return np.clip(X, -1e4, 1e4)
+def bounded(X):
+    "Inputs between -1e4 and 1e4: beyond that a score is as sure as can be, and products of it could overflow."
+    return np.clip(X, -1e4, 1e4)
 
 # %% ../nbs/20_softreg.ipynb #ae654172
 class SoftmaxFit(NamedTuple):
@@ -241,7 +244,7 @@ def softmax_regression(X, y, w=None, *, penalty, centre=0.0, start=None, tol=1e-
     -------
     SoftmaxFit : coef (K, d+1), intercept last; among equivalent coefficients the cheapest (R.6)
     """
-    X, R = np.column_stack([_bounded(X), np.ones(len(X))]), np.asarray(penalty, dtype=float)
+    X, R = np.column_stack([bounded(X), np.ones(len(X))]), np.asarray(penalty, dtype=float)
     w = np.full(len(X), 1 / len(X)) if w is None else w / w.sum()
     C = np.broadcast_to(np.asarray(centre, dtype=float), R.shape)
 
@@ -305,7 +308,7 @@ def diagonal_regression(X, y, w=None, *, penalty=0.0, centre=0.0, start=None, to
     -------
     SoftmaxFit : coef (K, 2), columns a and b
     """
-    X, K, w = _bounded(X), X.shape[1], np.full(len(X), 1 / len(X)) if w is None else w / w.sum()
+    X, K, w = bounded(X), X.shape[1], np.full(len(X), 1 / len(X)) if w is None else w / w.sum()
     R, C = (np.broadcast_to(np.asarray(v, dtype=float), (K, 2)) for v in (penalty, centre))
 
     def objective(coef):
@@ -368,8 +371,8 @@ def shrunken_regression(X, y, w=None, *, beta, extra=None, tol=1e-6, max_iter=10
     -------
     ShrunkenFit : coef (K, K+e+1), for X, extra and 1; strength 1e4 is temperature scaling, 1e-2 nearly free coefficients
     """
-    (N, K), w, X = X.shape, np.ones(len(y)) if w is None else w, _bounded(X)
-    X, n, V = beta * (X - X.mean(axis=1, keepdims=True)), w.sum(), np.empty((N, 0)) if extra is None else _bounded(extra)
+    (N, K), w, X = X.shape, np.ones(len(y)) if w is None else w, bounded(X)
+    X, n, V = beta * (X - X.mean(axis=1, keepdims=True)), w.sum(), np.empty((N, 0)) if extra is None else bounded(extra)
     mean, scale = _unit(V, w, np.sqrt(w @ (X**2).mean(axis=1) / n), 10 * beta)
     X, e = np.column_stack([X, scale * (V - mean)]), V.shape[1]
     C, r = np.eye(K, K + e + 1), penalty_weights(K, 3, 10, 1, e)
