@@ -321,4 +321,4 @@ class MatrixScalingCV(Calibrator):
         one._fit(X, y, w)
         return one
 
-    def _predict(self, X): return np.mean([one._predict(X) for one in self.maps_], axis=0)
+    def _predict(self, X): return sum(one._predict(X) for one in self.maps_) / len(self.maps_)
