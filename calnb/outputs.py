@@ -207,10 +207,10 @@ def _first_rows(path):
 
 def _read_parquet(path):
     "A data frame from a parquet file."
-    from pyarrow.parquet import read_metadata   # here, and pandas below: both cost more time to import than all of calnb
+    import pandas as pd                         # here, not above: both cost more time to import than all of calnb
+    from pyarrow.parquet import read_metadata
     meta = read_metadata(path)
     _check_unpacked(8 * meta.num_rows * meta.num_columns, path.stat().st_size)
-    import pandas as pd
     return pd.read_parquet(path, engine="pyarrow")
 
 

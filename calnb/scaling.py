@@ -138,7 +138,7 @@ class VectorScaling(Calibrator):
         self.coef_, self.intercept_ = fit.coef.T
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient_norm
 
-    def _predict(self, X): return softmax(bounded(X) * self.coef_ + self.intercept_, axis=1)
+    def _predict(self, X): return softmax(bounded(X, 1e100) * self.coef_ + self.intercept_, axis=1)
 
 # %% ../nbs/21_scaling.ipynb #47efaca9
 def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
@@ -216,7 +216,7 @@ class MatrixScaling(Calibrator):
         found = shrunken_regression(X, y, w, beta=beta, tol=self.tol, max_iter=self.max_iter)
         return found.coef, found.fit
 
-    def _predict(self, X): return softmax(bounded(X) @ self.coef_.T + self.intercept_, axis=1)
+    def _predict(self, X): return softmax(bounded(X, 1e100) @ self.coef_.T + self.intercept_, axis=1)
 
 # %% ../nbs/21_scaling.ipynb #b490ed85
 def default_grid(K, penalty="odir"):

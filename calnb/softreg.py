@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
-from .simplex import one_hot
 
 # %% ../nbs/20_softreg.ipynb #817f5822
 def penalty_weights(K, diagonal, off_diagonal, intercept, extra=0):
@@ -40,9 +39,8 @@ def loss_and_probs(coef, X, y, w):
     return loss_of_scores(X @ coef.T, y, w)
 
 
-def loss_of_scores(Z, y, w):
-    "The same for scores Z = X coef', (n, K), which are overwritten by Q."
-    Q = Z
+def loss_of_scores(Q, y, w):
+    "The same from scores X coef', (n, K), which are overwritten by the probabilities."
     Q -= Q.max(axis=1, keepdims=True)
     true = Q[np.arange(len(y)), y]
     np.exp(Q, out=Q)
@@ -215,9 +213,9 @@ class _NewtonCG:
         return step
 
 # %% ../nbs/20_softreg.ipynb #7b31a088
-def bounded(X):
-    "Inputs between -1e4 and 1e4: beyond that a score is as sure as can be, and products of it could overflow."
-    return np.clip(X, -1e4, 1e4)
+def bounded(X, most=1e4):
+    "Inputs from -most to most. A fit squares them, and 1e4 is as sure as can be; a map that is only applied can take far more."
+    return np.clip(X, -most, most)
 
 # %% ../nbs/20_softreg.ipynb #ae654172
 class SoftmaxFit(NamedTuple):
@@ -371,7 +369,8 @@ def shrunken_regression(X, y, w=None, *, beta, extra=None, tol=1e-6, max_iter=10
     -------
     ShrunkenFit : coef (K, K+e+1), for X, extra and 1; strength 1e4 is temperature scaling, 1e-2 nearly free coefficients
     """
-    (N, K), w, X = X.shape, np.ones(len(y)) if w is None else w, bounded(X)
+    (N, K), w = X.shape, np.ones(len(y)) if w is None else w
+    with np.errstate(over="ignore"): X = bounded(X - X.max(axis=1, keepdims=True))      # else a far shift would be cut off
     X, n, V = beta * (X - X.mean(axis=1, keepdims=True)), w.sum(), np.empty((N, 0)) if extra is None else bounded(extra)
     mean, scale = _unit(V, w, np.sqrt(w @ (X**2).mean(axis=1) / n), 10 * beta)
     X, e = np.column_stack([X, scale * (V - mean)]), V.shape[1]
