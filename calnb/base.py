@@ -111,6 +111,10 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         self._columns = _column_names(P)
         return self
 
+    def _fit_near(self, other, X, y, w):
+        "`_fit`, when `other` has been fitted to nearly the same rows: a method that searches may begin where that one ended."
+        self._fit(X, y, w)
+
     def predict_proba(self, P):
         """Calibrated probabilities, (n, K) float64; rows sum to 1 within 1e-12. Needs memory for them and for little more."""
         check_is_fitted(self, "classes_")
@@ -347,7 +351,7 @@ def check_calibrator(cal, P, y, *, atol=1e-6):
 
     Raises
     ------
-    AssertionError : naming the promise that was broken
+    AssertionError : naming the promise that was broken. ValueError : if it writes to its inputs or leaves the simplex
     """
     P, y = np.array(P, dtype=np.float32), np.array(y)      # numbers that exist in both precisions
     P.flags.writeable = y.flags.writeable = False

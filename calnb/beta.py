@@ -103,7 +103,8 @@ def fit_slopes(S, t, w, intercept=True):
     -------
     slopes : (d,) floats >= 0
     constant : float
-    violation : float >= 0, the largest violation of (Be.5), with features divided by their largest value; 0 is optimal
+    violation : float >= 0, the largest violation of (Be.5), with features divided by their largest value; 0 is optimal.
+        A warning says if it is above 1e-6
     """
     F = np.column_stack([S, np.ones(len(S))]) if intercept else S
     scale = np.maximum(np.abs(F).max(axis=0), np.finfo(float).tiny)         # a feature may be zero in all rows
@@ -174,6 +175,10 @@ def overlap(s, t, step_at=None):
     s : (n,) log-odds
     t : (n,) 0.0 or 1.0
     step_at : the only place where a step may be; None: anywhere
+
+    Returns
+    -------
+    True or False
     """
     if s.min() == s.max(): return bool(t.min() < t.max())                   # one score, no place for a step
     highest, lowest = s[t == 0].max(initial=-np.inf), s[t == 1].min(initial=np.inf)

@@ -183,8 +183,9 @@ def binary_bins(t, p, edges, *, closed="right", sample_weight=None):
 
     Raises
     ------
-    ValueError : lengths differ, a target is neither 0 nor 1, or a probability lies outside [0, 1]
+    ValueError : p is no vector, lengths differ, a target is neither 0 nor 1, or a probability lies outside [0, 1]
     """
+    if np.ndim(p) != 1: raise ValueError(f"p has shape {np.shape(p)}. Expected (n,): the probabilities of one event.")
     p, t = check_probs(p, "p")[:, 1:], np.asarray(t)
     t = check_labels(t, len(p), 2, name="t", classes=[False, True] if t.dtype == bool else [0, 1])[0]
     return _sums(p, t - 1, edges, closed, None if sample_weight is None else check_weights(sample_weight, len(p)))

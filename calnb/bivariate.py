@@ -138,7 +138,7 @@ def _check_points(x, r, t, w):
                                 ("w", w, (w > 0) & (w < np.inf), "positive and finite. Drop points of weight 0")]:
         if not good.all():
             i = int(np.argmin(good))
-            raise ValueError(f"{name}[{i}] = {a[i]} is not {want}.")
+            raise ValueError(f"{name}[{i}] = {a[i]:.6g} is not {want}.")
 
 # %% ../nbs/41_bivariate.ipynb #c8bbf6a1
 def bivariate_blocks(x, r, t, w=None):
@@ -158,15 +158,17 @@ def bivariate_blocks(x, r, t, w=None):
 
     Raises
     ------
-    ValueError : lengths that differ, no points, targets outside [0, 1] or weights that are not positive
+    ValueError : lengths that differ, no points, x not finite, r not whole numbers from 0, targets outside [0, 1] or weights that
+        are not positive
 
     References
     ----------
     Spouge, Wan and Wilbur 2003; Arad and Rosset 2025, Appendix A.1.
     """
-    x, r, t = np.asarray(x), np.asarray(r), np.asarray(t)
+    x, r, t = np.asarray(x, dtype=float), np.asarray(r), np.asarray(t, dtype=float)
     w = np.ones(len(x)) if w is None else np.asarray(w)
     _check_points(x, r, t, w)
+    r = r.astype(np.int64)                                          # -x and r.max() - r must not wrap around
     mirrored = w @ t > w.sum() / 2
     if mirrored: x, r, t = -x, r.max() - r, 1 - t
     order, group, col, s, w = sorted_points(x, r, t, w)

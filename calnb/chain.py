@@ -94,20 +94,22 @@ def pass_on(giver, Q, view):
     return safe_log(Q) if giver.view == "proba" else np.log(np.maximum(Q, np.finfo(float).tiny))
 
 # %% ../nbs/43_chain.ipynb #0e1eb3d3
-def fit_parts(cal, parts):
+def fit_parts(cal, parts, near=None):
     """A clone of a calibrator, fitted to all rows of some parts.
 
     Parameters
     ----------
     cal : a calibrator; it is not changed
     parts : list of (X, y, w): (n, K) rows in the view of the calibrator, labels 0..K-1, positive weights
+    near : the same calibrator fitted to nearly the same rows, from which a search may begin; None: begin as `fit` does
 
     Returns
     -------
     the fitted clone; it predicts by `_predict`
     """
-    cal = clone(cal)
-    cal._fit(*(np.concatenate(columns) for columns in zip(*parts)))
+    cal, rows = clone(cal), [np.concatenate(columns) for columns in zip(*parts)]
+    if near is None: cal._fit(*rows)
+    else: cal._fit_near(near, *rows)
     return cal
 
 # %% ../nbs/43_chain.ipynb #2a836336
@@ -152,7 +154,7 @@ class Chain(Composite):
             self.steps_.append(fit_parts(step, parts))
             if taker is None: return
             makers = self.steps_[-1:] if len(parts) == 1 else [
-                fit_parts(step, parts[:f] + parts[f+1:]) for f in progress(range(len(parts)), label="folds")]
+                fit_parts(step, parts[:f] + parts[f+1:], self.steps_[-1]) for f in progress(range(len(parts)), label="folds")]
             parts = [(pass_on(m, m._predict(x), taker.view), *rest) for m, (x, *rest) in zip(makers, parts)]
 
     def _predict(self, X):

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
-from .base import Identity, as_view, progress
+from .base import Calibrator, Identity, as_view, progress
 from .beta import BetaCalibration, PlattScaling
 from .classifier import classifier_outputs
 from .diagrams import IDENTITY_COLOR, MAP_COLOR, confidence_curve, plot_reliability
@@ -56,9 +56,13 @@ def name_calibrators(calibrators=None, K=2):
     calibrators : dictionary from name to calibrator, a list of calibrators, or None for `default_calibrators`
     K : number of classes
 
+    Returns
+    -------
+    dictionary from name to calibrator
+
     Raises
     ------
-    ValueError : if there are none, or a name stands for two
+    ValueError : if there are none, a name stands for two, or one is no calibrator
     """
     if calibrators is None: return default_calibrators(K)
     if isinstance(calibrators, dict): named = dict(calibrators)
@@ -69,6 +73,9 @@ def name_calibrators(calibrators=None, K=2):
         if len(named) < len(names):
             raise ValueError(f"calibrators has the same one twice: {max(names, key=names.count)}. Name them in a dict.")
     if not named: raise ValueError("calibrators is empty. Pass at least one, or None for all.")
+    for name, cal in named.items():
+        if not isinstance(cal, Calibrator):
+            raise ValueError(f"calibrator {name!r} is {cal!r}. Pass calibrators of calnb, such as Identity(), with brackets.")
     return named
 
 # %% ../nbs/51_comparison.ipynb #2200ecf5
@@ -125,6 +132,16 @@ def resample(y, P, n_resamples, *, level=0.95, n_bins=15, seed=0):
 # %% ../nbs/51_comparison.ipynb #55455fd9
 def check_both_labels(y_val, n_val, y_test, n_test, K, classes=None):
     """Column numbers of the labels of both parts, and the names of the columns.
+
+    Parameters
+    ----------
+    y_val, y_test : labels of the two parts, of one kind
+    n_val, n_test : rows of the two parts
+    K, classes : number of columns, and their names or None, as for `check_labels`
+
+    Returns
+    -------
+    (n_val,) and (n_test,) integers 0..K-1, and the (K,) names
 
     Raises
     ------
@@ -289,8 +306,9 @@ def plot_curves(curves):
     fig = Figure(figsize=(3.6 * columns, 4.2 * rows), layout="constrained")
     axes = fig.subplots(rows, columns, squeeze=False).ravel()
     for ax, (name, curve) in zip(axes, curves.items()):
-        plot_reliability(curve, ax, title=name, color=IDENTITY_COLOR if name == "Identity" else MAP_COLOR)
+        plot_reliability(curve, ax, title=name, color=IDENTITY_COLOR if name == "Identity" else MAP_COLOR).get_legend().remove()
     for ax in axes[len(curves):]: ax.set_visible(False)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     return fig
 
 # %% ../nbs/51_comparison.ipynb #e7ea0122

@@ -122,7 +122,8 @@ def consistency_band(curve, level=0.95):
     lower, upper : (B,) in [0, 1]; NaN where a bin is empty
     """
     n = np.where(curve.count > 0, np.maximum(np.round(curve.count), 1), np.nan)
-    return tuple(binom.ppf(q, n, curve.mean_p) / n for q in ((1 - level) / 2, (1 + level) / 2))
+    mean = np.minimum(curve.mean_p, 1)                             # 1 and its rounding
+    return tuple(binom.ppf(q, n, mean) / n for q in ((1 - level) / 2, (1 + level) / 2))
 
 # %% ../nbs/12_diagrams.ipynb #5367ed43
 IDENTITY_COLOR, MAP_COLOR, GAP_COLOR = "tab:orange", "tab:blue", "tab:red"
@@ -228,15 +229,17 @@ def worst_curves(curves, m=12):
 
 # %% ../nbs/12_diagrams.ipynb #7178194c
 def _plot_grid(curves, panels, color, pvalue):
-    "The worst of the curves on an array of axes: words on the first panel only, and one p-value above all."
+    "The worst of the curves on an array of axes: words on the first panel only, one legend below, one p-value above all."
     curves, mean = worst_curves(curves, len(panels)), np.mean([curve.ece for curve in curves])
-    for panel, curve in zip(panels, curves): plot_reliability(curve, panel, color=color)
+    figure = panels[0].figure
+    for panel, curve in zip(panels, curves): plot_reliability(curve, panel, color=color).get_legend().remove()
     for panel in panels[1:len(curves)]:
-        panel.get_legend().remove()
         panel.set_ylabel("")
         panel.child_axes[-1].set(xlabel="", ylabel="")
+    figure.legend(*panels[0].get_legend_handles_labels(), fontsize=8, frameon=False, ncols=3,
+                  loc="outside lower center" if figure.get_layout_engine() else "lower center")
     for panel in panels[len(curves):]: panel.set_axis_off()
-    if pvalue is not None: panels[0].figure.suptitle(f"mean ECE {mean:.4f}{_p_words(pvalue)}", fontsize=11)
+    if pvalue is not None: figure.suptitle(f"mean ECE {mean:.4f}{_p_words(pvalue)}", fontsize=11)
 
 # %% ../nbs/12_diagrams.ipynb #f03b4974
 class ReliabilityDisplay:
@@ -285,7 +288,7 @@ class ReliabilityDisplay:
         m = min(len(self.curves), 12)
         rows = -(-m // 5)
         columns = -(-m // rows)
-        panels = np.atleast_1d(_new_axes(ax, (1.4 * columns + 1.4, 1.65 * rows + 1.4), rows, columns)).ravel()
+        panels = np.atleast_1d(_new_axes(ax, (1.4 * columns + 1.4, 1.9 * rows + 1.5), rows, columns)).ravel()
         if len(self.curves) == 1: plot_reliability(self.curves[0], panels[0], color=color, pvalue=self.pvalue)
         else: _plot_grid(self.curves, panels, color, self.pvalue)
         self.ax_, self.figure_ = panels if min(m, len(panels)) > 1 else panels[0], panels[0].figure
@@ -352,7 +355,8 @@ def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     P = check_probs(P)
     if P.shape[1] != 3: raise ValueError(f"P has {P.shape[1]} columns. A triangle shows exactly 3.")
     y = check_labels(y, *P.shape, classes)[0]
-    cells, cell = np.unique(np.minimum(np.floor(m * P), m - 1), axis=0, return_inverse=True)
+    inside = P + 1e-9 * (np.array([.46, .31, .23]) - P)                # off the lines, on which tenths and votes lie
+    cells, cell = np.unique(np.floor(m * inside), axis=0, return_inverse=True)
     cell = cell.ravel()                                     # numpy 2.0 alone returns a column
     sums = np.zeros((2, len(cells), 3))
     np.add.at(sums[0], cell, P)

@@ -70,6 +70,16 @@ def to_canonical(W, b):
 def from_canonical(A, c):
     """Linear form of a map from its canonical form (Di.4): W = A, b = log c + log(K) * row sums of A.
 
+    Parameters
+    ----------
+    A : (K, K) not negative, a zero in every column
+    c : (K,) positive, the map of the centre
+
+    Returns
+    -------
+    W : (K, K)
+    b : (K,)
+
     Raises
     ------
     ValueError : if A is negative or has a column without a zero, or an entry of c is not positive
@@ -135,7 +145,7 @@ class DirichletCalibration(MatrixScaling):
     ----------
     coef_, intercept_ : (K, K) and (K,), linear form
     A_, c_ : (K, K) and (K,), canonical form: A_ not negative with a zero in every column, c_ the map of the centre
-    n_iter_, gradient_norm_ : as in `MatrixScaling`
+    strength_, n_iter_, gradient_norm_ : as in `MatrixScaling`
 
     References
     ----------
@@ -143,16 +153,16 @@ class DirichletCalibration(MatrixScaling):
     """
     view = "logp"
 
-    def _fit(self, X, y, w):
-        super()._fit(X, y, w)
+    def _fit(self, X, y, w, strength=10.0):
+        super()._fit(X, y, w, strength)
         self.A_, self.c_ = to_canonical(self.coef_, self.intercept_)
 
-    def _shrunken(self, X, y, w, beta):
+    def _shrunken(self, X, y, w, beta, strength):
         "The default of `MatrixScaling`, with the row mean as a further input (Di.S)."
         K, m = X.shape[1], X.mean(axis=1, keepdims=True)
-        found = shrunken_regression(X, y, w, beta=beta, extra=m, tol=self.tol, max_iter=self.max_iter)
+        found = shrunken_regression(X, y, w, beta=beta, extra=m, strength=strength, tol=self.tol, max_iter=self.max_iter)
         W, u, b = found.coef[:, :K], found.coef[:, [K]], found.coef[:, -1]
-        return np.column_stack([W + u / K, b]), found.fit
+        return np.column_stack([W + u / K, b]), found.strength, found.fit
 
 # %% ../nbs/22_dirichlet.ipynb #1cdd6aa7
 def inverse_psi(v):
@@ -205,8 +215,10 @@ def _heat_map(M, ax, names, label, decimals, cmap, low, high):
         ax = plt.subplots(figsize=(1.6 + .42 * M.shape[1], 1 + .38 * len(M)), layout="constrained")[1]
     ax.figure.colorbar(ax.imshow(M, aspect="auto", cmap=cmap, vmin=low, vmax=high), ax=ax, label=label)
     if len(M) <= 20:
+        image = ax.images[-1]
         for (j, k), value in np.ndenumerate(M):
-            ax.text(k, j, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7)
+            light = image.cmap(image.norm(value))[:3] @ np.array([.3, .6, .1]) > .5               # dark text on light ground
+            ax.text(k, j, f"{value:.{decimals}f}", ha="center", va="center", fontsize=7, color="black" if light else "white")
     step = -(-len(M) // 20)
     ax.set_xticks(range(0, M.shape[1], step), names[:M.shape[1]:step], rotation=90 if max(map(len, map(str, names))) > 2 else 0)
     ax.set_yticks(range(0, len(M), step), names[:len(M):step])
@@ -274,7 +286,7 @@ class DirichletCalibrationCV(MatrixScalingCV):
     Attributes
     ----------
     A_, c_ : (K, K) and (K,), canonical form of the map with the mean coefficients of `maps_`: their geometric mean
-    maps_, reg_lambda_, reg_mu_, cv_results_ : as in `MatrixScalingCV`
+    coef_, intercept_, n_iter_, gradient_norm_, maps_, reg_lambda_, reg_mu_, cv_results_ : as in `MatrixScalingCV`
 
     References
     ----------
@@ -284,5 +296,4 @@ class DirichletCalibrationCV(MatrixScalingCV):
 
     def _fit(self, X, y, w):
         super()._fit(X, y, w)
-        W, b = (np.mean([getattr(m, name) for m in self.maps_], axis=0) for name in ("coef_", "intercept_"))
-        self.A_, self.c_ = to_canonical(W, b)
+        self.A_, self.c_ = to_canonical(self.coef_, self.intercept_)

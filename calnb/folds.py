@@ -62,7 +62,7 @@ def fold_weights(X, y, w, n_folds, seed=0):
 
     Raises
     ------
-    ValueError : if a fold would hold nothing out, since there are too few different rows
+    ValueError : below 2 folds, or if a fold would hold nothing out, since there are too few different rows
     """
     kind = row_kinds(X, y, w)
     total = np.bincount(kind, w)

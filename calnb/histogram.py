@@ -116,6 +116,8 @@ def leave_one_out_loss(s, t, w, edges, a):
 class HistogramBinningCV(HistogramBinning):
     """Histogram binning with the number of bins that predicts left-out rows best, by log loss (H.3).
 
+    Keeps no ranking. Free parameters: one per bin, and their number. `OneVsRest` lifts it to K classes.
+
     Parameters
     ----------
     strategy, inputs, classes : as in `HistogramBinning`

@@ -238,7 +238,7 @@ def squared_error_of_bins(stats):
 
     Returns
     -------
-    (C,) floats, unit probability squared; may be negative
+    (C,) floats, unit probability squared; may be negative, and is a little too low where a bin is wide
     """
     W, H, S = stats.weight, stats.hits, stats.sum_p
     noise = H * (W - H) / np.where(W > 1, W - 1, np.inf)                            # W_b**2 f_b (1 - f_b) / (W_b - 1)
@@ -289,8 +289,9 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
     Nixon et al. 2019; Arad and Rosset 2025, sections 2.2 and 5.1.
     """
     y, P, w = _checked(y, P, sample_weight, classes)
-    keep = P >= P.dtype.type(1 / P.shape[1] if threshold is None else threshold)
-    if not keep.any(): raise ValueError(f"no probability reaches the threshold {threshold}; the largest is {P.max():.4g}.")
+    threshold = 1 / P.shape[1] if threshold is None else threshold
+    keep = P >= P.dtype.type(threshold)
+    if not keep.any(): raise ValueError(f"no probability reaches the threshold {threshold:.6g}; the largest is {P.max():.6g}.")
     errors = []
     for k in np.flatnonzero(keep.any(axis=0)):
         rows = keep[:, k]
@@ -338,7 +339,8 @@ def score_decomposition(y, P, *, score="log", n_bins=15, binning="uniform", clos
 
     Returns
     -------
-    ScoreDecomposition; if a group gives probability 0 to a class that it holds, calibration is infinite and `within` NaN
+    ScoreDecomposition; if a group gives probability 0 to a class that it holds, calibration is infinite and `within` NaN;
+    `within` is inf if a row gives 0 to its class and its group does not
 
     Raises
     ------

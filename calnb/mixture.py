@@ -85,7 +85,8 @@ def fit_held_out(cal, parts, n_jobs=None):
     held : list of (n, K) probabilities, one array for each part
     """
     most = [parts[:f] + parts[f+1:] for f in range(len(parts))] if len(parts) > 1 else []
-    *makers, fitted = Parallel(n_jobs, prefer="threads")(delayed(fit_parts)(cal, some) for some in [*most, parts])
+    fitted = fit_parts(cal, parts)
+    makers = Parallel(n_jobs, prefer="threads")(delayed(fit_parts)(cal, some, fitted) for some in most)
     return fitted, [normalize(maker._predict(X)) for maker, (X, _, _) in zip(makers or [fitted], parts)]
 
 # %% ../nbs/44_mixture.ipynb #1e7007b1
@@ -127,6 +128,10 @@ def confidence_slope(Q, y, w=None):
     Parameters
     ----------
     Q, y, w : (n, K) probabilities that have not seen their rows, (n,) labels 0..K-1, (n,) weights (None: one each)
+
+    Returns
+    -------
+    float, a number without unit
     """
     top = Q.argmax(axis=1)
     c = Q[np.arange(len(Q)), top]
@@ -235,7 +240,8 @@ def tree_output(tree, at, outputs, inputs):
 class Mixture(Composite):
     """A weighted average of calibrated maps, the weights chosen by log loss on held-out rows (MX.1, MX.2).
 
-    Keeps the ranking of classes only if every map in use does. Free: parameters of the maps, M - 1 weights, perhaps a slope.
+    Keeps the ranking of classes only if every map in use does; the same map for every class only if each is. Free: parameters
+    of the maps, M - 1 weights, perhaps a slope.
 
     Parameters
     ----------
@@ -268,6 +274,7 @@ class Mixture(Composite):
         self.names_, maps = zip(*name_items(self.maps))
         if not 0 <= self.trusted <= len(maps):
             raise ValueError(f"trusted is {self.trusted}. Expected from 0 to {len(maps)}, the number of maps.")
+        if self.cv < 2: raise ValueError(f"cv is {self.cv}. Expected at least 2 folds: weights need rows that no map has seen.")
         folds, parts = possible_folds(X, y, w, self.cv), [(X, y, w)]
         if folds > 1: parts = [(X[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(X, y, w, folds, self.seed), w)]
         tree, held = grow_tree(maps if folds > 1 else maps[:1], parts, self.inputs, self.n_jobs)
@@ -299,7 +306,8 @@ def auto_maps(K):
 class AutoCalibration(Calibrator):
     """The calibrator for who does not want to choose: a cautious `Mixture` of the maps of `auto_maps`. No parameter to set.
 
-    May change the ranking of classes (up to 200 classes; beyond, it keeps it). Free parameters: those of the maps in use.
+    May change the ranking of classes, and is another map for every class, up to 200 classes; beyond, neither. Free parameters:
+    those of the maps in use, their weights and a slope.
 
     Parameters
     ----------
@@ -310,7 +318,7 @@ class AutoCalibration(Calibrator):
     ----------
     weights_, names_ : (M,) weights of the maps, and their names
     held_out_loss_ : (M,) log loss of each map on rows it has not seen, nats
-    mixture_ : the fitted `Mixture`
+    mixture_, maps_ : the fitted `Mixture`, and its fitted steps
     """
 
     def __init__(self, *, cv=5, seed=0, n_jobs=None, inputs="proba", classes=None):
@@ -327,5 +335,8 @@ class AutoCalibration(Calibrator):
         m._fit(X, y, w)                                          # not `fit`: X was checked in the precision it came in
         m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.arange(K), K, K, None
         self.weights_, self.names_, self.held_out_loss_ = m.weights_, m.names_, m.held_out_loss_
+
+    @property
+    def maps_(self): return self.mixture_.maps_
 
     def _predict(self, X): return self.mixture_._predict(X)

@@ -56,7 +56,7 @@ class NormalizedLoss:
                               np.add.reduceat(self.hits, start), np.add.reduceat(self.pull, start))
 
     def plus(self, hits, level):
-        "The same loss with pseudo-observations (N.10): `hits` (G,) more hits per group at the values `level` (G,)."
+        "The same loss with pseudo-observations (N.8): `hits` (G,) more hits per group at the values `level` (G,)."
         return NormalizedLoss(self.counts, self.w, self.hits + hits, self.pull + hits / level)
 
 # %% ../nbs/40_na_fir.ipynb #b732073e

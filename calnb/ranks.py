@@ -37,7 +37,8 @@ def check_scores(scores):
         raise ValueError(f"scores has shape {A.shape}. Expected (blocks, methods): at least one block and two methods.")
     if not np.isnan(A).any(): return A
     i, j = np.argwhere(np.isnan(A))[0]
-    block, method = list(getattr(scores, "index", range(len(A))))[i], list(getattr(scores, "columns", range(A.shape[1])))[j]
+    block = scores.index[i] if hasattr(scores, "iloc") else i                    # a list has an `index`, too, but no names
+    method = list(getattr(scores, "columns", range(A.shape[1])))[j]
     raise ValueError(f"scores[{block!r}, {method!r}] is missing. Drop the block or the method, or fill in a value: inf, if a "
                      "method that failed should count as the worst.")
 
@@ -200,7 +201,7 @@ def _ranks_and_blocks(scores, n_blocks):
     if values.shape != (m,) or m < 2 or not abs(values.mean() - (m + 1) / 2) <= .051:           # rounded to one decimal
         raise ValueError(f"ranks of shape {values.shape} have mean {values.mean():.4g}. With n_blocks, pass average ranks: (m,) "
                          "numbers with mean (m + 1) / 2. Scores (blocks, methods) come without n_blocks.")
-    return list(getattr(ranks, "index", range(m))), values, n_blocks
+    return list(ranks.index if hasattr(ranks, "iloc") else range(m)), values, n_blocks
 
 # %% ../nbs/60_ranks.ipynb #8a55c29e
 def rank_diagram(scores, *, n_blocks=None, control=None, alpha=0.05):

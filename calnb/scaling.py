@@ -29,11 +29,11 @@ def _slope_and_curvature(beta, S, s_true, w):
     return w @ (mean - s_true) / w.sum(), w @ (square - mean**2) / w.sum()
 
 # %% ../nbs/21_scaling.ipynb #43415ca9
-def _next_beta(newton, lo, hi, bounds):
-    "Newton's point if it lies inside (lo, hi); else an end of the bounds not tried yet, else the geometric middle."
+def _next_beta(newton, lo, hi, untried):
+    "Newton's point if it lies inside (lo, hi); else an end of the bounds that is untried, else the geometric middle."
     if lo < newton < hi: return float(newton)
-    if newton <= lo == bounds[0]: return lo
-    if newton >= hi == bounds[1]: return hi
+    if newton <= lo and lo in untried: return lo
+    if newton >= hi and hi in untried: return hi
     return float(np.sqrt(lo * hi))
 
 # %% ../nbs/21_scaling.ipynb #3efbbd7c
@@ -53,13 +53,15 @@ def best_beta(logp, y, w=None, *, bounds=(1e-2, 1e2)):
     """
     S = logp - logp.max(axis=1, keepdims=True)
     s_true, w = S[np.arange(len(y)), y], np.ones(len(y)) if w is None else w
-    (lo, hi), beta = bounds, float(np.clip(1.0, *bounds))
+    if S.any() and not s_true.any(): return bounds[1]                # never wrong: the slope may underflow long before that
+    (lo, hi), beta, untried = bounds, float(np.clip(1.0, *bounds)), set(bounds)
     while True:
+        untried.discard(beta)
         g, curvature = _slope_and_curvature(beta, S, s_true, w)
         if g == 0 or (g > 0 and beta == bounds[0]) or (g < 0 and beta == bounds[1]): return beta
         lo, hi = (lo, beta) if g > 0 else (beta, hi)
         newton = beta - g / curvature if curvature > 0 else -np.inf * g
-        new = _next_beta(newton, lo, hi, bounds)
+        new = _next_beta(newton, lo, hi, untried)
         if abs(new - beta) <= 1e-6 * beta: return new
         beta = new
 
@@ -95,7 +97,9 @@ class TemperatureScaling(Calibrator):
         self.beta_ = best_beta(X, y, w, bounds=(float(lo), float(hi)))
         self.temperature_ = 1 / self.beta_
         if self.beta_ in self.bounds:
-            why = "the model is no better than guessing" if self.beta_ == lo else "the model is never wrong on these rows"
+            S, rows, why = X - X.max(axis=1, keepdims=True), np.arange(len(y)), "the best value lies beyond"
+            if self.beta_ == hi and not S[rows, y].any(): why = "the model is never wrong on these rows"
+            if self.beta_ == lo and w @ (S.mean(axis=1) - S[rows, y]) >= 0: why = "the model is no better than guessing"
             warnings.warn(f"no temperature is best: beta_ stopped at its bound {self.beta_:g}, since {why}. "
                           "Use more rows, or other bounds.", ConvergenceWarning, stacklevel=3)
 
@@ -110,7 +114,7 @@ class VectorScaling(Calibrator):
     Parameters
     ----------
     reg_lambda, reg_mu : penalties, reg_lambda/K on the squared distances of the slopes from the best single beta, reg_mu/K on the
-        squared intercepts; 0 is the published method; reg_lambda None: both from the prior of chapter 20 (V.P)
+        squared intercepts, None: the same; 0 is the published method; reg_lambda None: both from the prior of chapter 20 (V.P)
     tol, max_iter : of the fit, see `diagonal_regression`
     inputs, classes : as for every `Calibrator`
 
@@ -132,7 +136,11 @@ class VectorScaling(Calibrator):
     def _fit(self, X, y, w):
         K, beta = X.shape[1], best_beta(X, y, w)
         penalty = np.array([30 / beta**2, 10]) / w.sum()                             # (V.P)
-        if self.reg_lambda is not None: penalty = np.array([self.reg_lambda, self.reg_mu]) / K
+        if self.reg_lambda is not None:
+            mu = self.reg_lambda if self.reg_mu is None else self.reg_mu
+            if not (self.reg_lambda >= 0 and mu >= 0):
+                raise ValueError(f"reg_lambda is {self.reg_lambda} and reg_mu is {mu}. Neither may be negative.")
+            penalty = np.array([self.reg_lambda, mu]) / K
         fit = diagonal_regression(X, y, w, penalty=penalty, centre=np.array([beta, 0.0]),
                                   start=np.tile([beta, 0.0], (K, 1)), tol=self.tol, max_iter=self.max_iter)
         self.coef_, self.intercept_ = fit.coef.T
@@ -150,7 +158,7 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     penalty : "odir": off-diagonal entries and intercepts, and 1e-8 on the diagonal, so that an optimum exists on separable
         rows; "l2": all entries
     reg_lambda : on entries of W, not negative
-    reg_mu : on intercepts; None: the same as reg_lambda
+    reg_mu : on intercepts; None: the same as reg_lambda, for "l2" with the same divisor K (K+1)
     normalize : divide by the number of terms, as the paper does
 
     Returns
@@ -163,7 +171,7 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     """
     if penalty not in ("odir", "l2"): raise ValueError(f"penalty is {penalty!r}. Expected 'odir' or 'l2'.")
     mu = reg_lambda if reg_mu is None else reg_mu
-    if min(reg_lambda, mu) < 0: raise ValueError(f"reg_lambda is {reg_lambda} and reg_mu is {mu}. Neither may be negative.")
+    if not (reg_lambda >= 0 and mu >= 0): raise ValueError(f"reg_lambda is {reg_lambda} and reg_mu is {mu}. Neither may be negative.")
     terms = {"odir": K * (K - 1), "l2": K * (K + 1)}[penalty] if normalize else 1
     each = reg_lambda / terms
     intercept = each if penalty == "l2" and reg_mu is None else mu / (K if normalize else 1)
@@ -187,6 +195,7 @@ class MatrixScaling(Calibrator):
     Attributes
     ----------
     coef_, intercept_ : (K, K) and (K,), W and b of (V.M)
+    strength_ : s of (R.12), which the data chose; None if reg_lambda is given
     n_iter_, gradient_norm_ : Newton steps of the last fit, and the largest entry of the gradient at its end
 
     References
@@ -201,26 +210,32 @@ class MatrixScaling(Calibrator):
         self.penalty, self.reg_lambda, self.reg_mu = penalty, reg_lambda, reg_mu
         self.normalize_penalty, self.tol, self.max_iter = normalize_penalty, tol, max_iter
 
-    def _fit(self, X, y, w):
-        K, beta = X.shape[1], best_beta(X, y, w)
-        if self.reg_lambda is None: coef, fit = self._shrunken(X, y, w, beta)
+    def _fit(self, X, y, w, strength=10.0):
+        K, beta, self.strength_ = X.shape[1], best_beta(X, y, w), None
+        R = matrix_penalty(K, self.penalty, self.reg_lambda or 0.0, self.reg_mu, normalize=self.normalize_penalty)
+        if self.reg_lambda is None: coef, self.strength_, fit = self._shrunken(X, y, w, beta, strength)
         else:
-            R = matrix_penalty(K, self.penalty, self.reg_lambda, self.reg_mu, normalize=self.normalize_penalty)
             fit = softmax_regression(X, y, w, penalty=R, start=beta * np.eye(K, K + 1), tol=self.tol, max_iter=self.max_iter)
             coef = fit.coef
         self.coef_, self.intercept_ = coef[:, :-1], coef[:, -1]
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient_norm
 
-    def _shrunken(self, X, y, w, beta):
-        "The default: coefficients (K, K+1), and the last fit. The next chapter has another one."
-        found = shrunken_regression(X, y, w, beta=beta, tol=self.tol, max_iter=self.max_iter)
-        return found.coef, found.fit
+    def _fit_near(self, other, X, y, w): self._fit(X, y, w, other.strength_ or 10.0)
+
+    def _shrunken(self, X, y, w, beta, strength):
+        "The default: coefficients (K, K+1), their strength s, and the last fit. The next chapter has another one."
+        found = shrunken_regression(X, y, w, beta=beta, strength=strength, tol=self.tol, max_iter=self.max_iter)
+        return found.coef, found.strength, found.fit
 
     def _predict(self, X): return softmax(bounded(X, 1e100) @ self.coef_.T + self.intercept_, axis=1)
 
 # %% ../nbs/21_scaling.ipynb #b490ed85
 def default_grid(K, penalty="odir"):
     """Strengths for the normalised penalty (V.O) or L2: from 1 to 1e-4 on a single coefficient.
+
+    Parameters
+    ----------
+    K, penalty : number of classes, and "odir" or "l2"
 
     Returns
     -------
@@ -233,6 +248,10 @@ def default_grid(K, penalty="odir"):
 
 def kull2019_grid(K):
     """The grids of Kull et al. 2019 for deep networks, for MatrixScalingCV(**kull2019_grid(K)): not normalised.
+
+    Parameters
+    ----------
+    K : number of classes
 
     Returns
     -------
@@ -251,6 +270,7 @@ def path_losses(X, y, split, penalties, tol=1e-4):
     X, y : (n, K) inputs, (n,) labels
     split : rows to train on, their weights, rows held out, their weights: one item of `fold_splits`
     penalties : list of (K, K+1) strengths, from strong to weak
+    tol : of each fit, see `softmax_regression`
 
     Returns
     -------
@@ -286,6 +306,8 @@ class MatrixScalingCV(Calibrator):
     reg_lambda_, reg_mu_ : the strengths with the lowest mean log loss on held-out rows
     cv_results_ : dictionary: reg_lambda, reg_mu, mean_log_loss (m,), fold_log_loss (m, cv)
     maps_ : list of fitted `MatrixScaling`, one per fold, or the single one on all rows
+    coef_, intercept_ : (K, K) and (K,), means over `maps_`; with one map, its own. The prediction is the mean of their predictions
+    n_iter_, gradient_norm_ : the largest of `maps_`
     """
     view = "logits"
 
@@ -314,6 +336,8 @@ class MatrixScalingCV(Calibrator):
                             "mean_log_loss": mean, "fold_log_loss": losses}
         parts = [split[:2] for split in splits] if self.ensemble else [(np.arange(len(y)), w)]
         self.maps_ = [self._one_map(X[rows], y[rows], weights) for rows, weights in parts]
+        self.coef_, self.intercept_ = (np.mean([getattr(m, a) for m in self.maps_], axis=0) for a in ("coef_", "intercept_"))
+        self.n_iter_, self.gradient_norm_ = (max(getattr(m, a) for m in self.maps_) for a in ("n_iter_", "gradient_norm_"))
 
     def _one_map(self, X, y, w):
         one = MatrixScaling(self.penalty, self.reg_lambda_, self.reg_mu_, normalize_penalty=self.normalize_penalty, tol=self.tol,

@@ -141,10 +141,11 @@ def plot_null(test, ax=None):
         import matplotlib.pyplot as plt     # here because of its cost: testing does without
         ax = plt.subplots(figsize=(4, 2.6), layout="constrained")[1]
     ax.hist(test.null, bins=40, color="lightgrey", edgecolor="grey", linewidth=.4, label=f"{test.n_resamples:,} pseudo-labels")
-    ax.axvline(test.statistic, color="tab:red", linewidth=1.5, label="observed")
+    ax.axvline(test.statistic, ymax=.75, color="tab:red", linewidth=1.5, label="observed")
+    ax.set_ylim(top=1.33 * ax.get_ylim()[1])                           # room for the legend above both
     ax.set(xlabel="calibration error", ylabel="draws")
     ax.set_title(f"error {test.statistic:.4f}, p = {test.pvalue:.4f}", fontsize=10)
-    ax.legend(fontsize=8, framealpha=.8, edgecolor="none")
+    ax.legend(fontsize=8, frameon=False)
     return ax
 
 # %% ../nbs/11_significance.ipynb #97f24ded

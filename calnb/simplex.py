@@ -40,6 +40,8 @@ def as_floats(A, name="P"):
     if np.ma.is_masked(A): raise ValueError(f"{name} has masked values. Drop these rows or fill them first.")
     A = np.asarray(A)
     if A.dtype.name in SUM_TOLERANCE: return A
+    if A.dtype.kind in "US" or A.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in A.flat):
+        raise ValueError(f"{name} holds text. Convert it to numbers first.")
     if A.dtype.kind in "cMmV":
         raise ValueError(f"{name} has dtype {A.dtype}, which is not a real number. Convert it to float first.")
     try: return A.astype(np.float64)
@@ -94,7 +96,7 @@ def check_probs(P, name="P"):
 
 # %% ../nbs/01_simplex.ipynb #07331169
 def normalize(P):
-    """Float64 rows divided by their sums (S.1); a row off by rounding alone, K * 2**-52, is left, but for a cut at 1.
+    """Float64 rows divided by their sums (S.1); a row off by rounding alone (K * 2**-52, at most 5e-13) is left, but for a cut at 1.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def normalize(P):
     """
     P = np.asarray(P, dtype=np.float64)
     total = P.sum(axis=1, keepdims=True)
-    return np.minimum(P / np.where(np.abs(total - 1) > P.shape[1] * 2.0**-52, total, 1.0), 1.0)
+    return np.minimum(P / np.where(np.abs(total - 1) > min(P.shape[1] * 2.0**-52, 5e-13), total, 1.0), 1.0)
 
 # %% ../nbs/01_simplex.ipynb #0b4a6edf
 LOWEST_LOG = -1e100
@@ -121,7 +123,7 @@ def check_logits(Z, name="P"):
 
     Returns
     -------
-    (n, K) float64; a row with an entry beyond 1e100 is divided so that 1e100 is its largest
+    (n, K) float64; a row with an entry beyond 1e100 is shifted, its maximum to 0, and cut at -1e100; same softmax
 
     Raises
     ------
@@ -131,7 +133,9 @@ def check_logits(Z, name="P"):
     finite = np.isfinite(Z)
     if finite.all():
         Z = Z.astype(np.float64)
-        if max(Z.max(), -Z.min()) > -LOWEST_LOG: Z /= np.maximum(np.abs(Z).max(axis=1, keepdims=True) / -LOWEST_LOG, 1)
+        far = (np.abs(Z) > -LOWEST_LOG).any(axis=1)
+        with np.errstate(over="ignore"):                               # -inf is cut, too
+            if far.any(): Z[far] = np.maximum(Z[far] - Z[far].max(axis=1, keepdims=True), LOWEST_LOG)
         return Z
     i, k = np.argwhere(~finite)[0]
     raise ValueError(f"{name}[{i}] is not a row of logits (column {k} is {Z[i, k]}). Store logits as float32 or float64, "

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 # %% ../nbs/20_softreg.ipynb #817f5822
 def penalty_weights(K, diagonal, off_diagonal, intercept, extra=0):
-    "Strengths as a (K, K+extra+1) array: one value on the diagonal, one off it, one in the last column."
+    "Strengths as a (K, K+extra+1) array: one value on the diagonal, one off it (further inputs, too), one in the last column."
     R = np.full((K, K + extra + 1), float(off_diagonal))
     R[np.arange(K), np.arange(K)], R[:, -1] = diagonal, intercept
     return R
@@ -80,6 +80,7 @@ def conjugate_gradient(product, precondition, G, rtol, atol, max_products=500):
     G : (K, d) gradient
     rtol, atol : stop when the residual, in the norm of the preconditioner, is down to `rtol` of its start,
         or its largest entry is below `atol`
+    max_products : stop after so many products at the latest
 
     Returns
     -------
@@ -301,6 +302,7 @@ def diagonal_regression(X, y, w=None, *, penalty=0.0, centre=0.0, start=None, to
     X, y, w : (n, K) inputs, (n,) labels 0..K-1, (n,) weights (None: equal)
     penalty, centre : (K, 2) or a number: strengths for a and b, and where they pull to
     start : (K, 2); None: all a = 1, b = 0
+    tol, max_iter : as in `softmax_regression`
 
     Returns
     -------
@@ -352,7 +354,7 @@ def _unit(extra, w, rms, largest):
     return mean, np.minimum(rms / np.maximum(std, 1e-300), largest)
 
 # %% ../nbs/20_softreg.ipynb #dec8fc1c
-def shrunken_regression(X, y, w=None, *, beta, extra=None, tol=1e-6, max_iter=100, max_updates=10):
+def shrunken_regression(X, y, w=None, *, beta, extra=None, strength=10.0, tol=1e-6, max_iter=100, max_updates=10):
     """Softmax regression, shrunken towards temperature scaling as much as the data ask for (R.12 to R.15).
 
     Parameters
@@ -362,6 +364,7 @@ def shrunken_regression(X, y, w=None, *, beta, extra=None, tol=1e-6, max_iter=10
     beta : the best inverse temperature, positive; the centre, and the unit in which deviations are measured
     extra : (n, e) further inputs, in the unit of X or a larger one; None: e = 0. Their coefficients are shrunken towards 0, like
         those off the diagonal
+    strength : where the search for s begins
     tol, max_iter : of the last fit, see `softmax_regression`
     max_updates : how often the strength is estimated anew
 
@@ -375,7 +378,7 @@ def shrunken_regression(X, y, w=None, *, beta, extra=None, tol=1e-6, max_iter=10
     mean, scale = _unit(V, w, np.sqrt(w @ (X**2).mean(axis=1) / n), 10 * beta)
     X, e = np.column_stack([X, scale * (V - mean)]), V.shape[1]
     C, r = np.eye(K, K + e + 1), penalty_weights(K, 3, 10, 1, e)
-    s, coef, blocks, X1 = 10.0, C, ClassBlocks, np.column_stack([X, np.ones(N)])
+    s, coef, blocks, X1 = strength, C, ClassBlocks, np.column_stack([X, np.ones(N)])
     for _ in range(max_updates):
         coef = softmax_regression(X, y, w, penalty=s * r / n, centre=C, start=coef, tol=max(tol, 1e-4),
                                   preconditioner=blocks).coef

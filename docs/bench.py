@@ -193,6 +193,17 @@ def scir(n, K, smoothed=False):
     return fit
 
 
+def fits(name, n, K):
+    "One method with its defaults, and the log loss of as many new rows."
+    def fit():
+        import calnb
+        from calnb import overconfident as draw
+        cal, (P, y), (new, y_new) = getattr(calnb, name)(), *(draw(n, K, T=1.5, tail=1.0, seed=seed) for seed in (0, 1))
+        getattr(calnb, name)().fit(P[:200], y[:200])
+        return lambda: cal.fit(P, y), lambda c: calnb.log_loss(y_new, c.predict_proba(new)), n, K, "log loss of new rows"
+    return fit
+
+
 def nafir(n, K, smoothing, interpolate):
     def fit():
         from calnb import NAFIR
@@ -464,6 +475,7 @@ def grow(task, name):
         if cpu > 3: return
 
 
+PREDICTORS = ["TemperatureScaling", "FIR", "NAFIR", "SCIR", "AutoCalibration"]
 TASKS = {
     "temperature": {"calnb": temperature_calnb, "scikit-learn": temperature_sklearn},
     "odir, 10 classes": odir("cifar10_densenet40_kull"),
@@ -478,8 +490,10 @@ TASKS = {
     "NA-FIR, 100 classes": nafir_task(5000, 100, 100, 4000), "NA-FIR, 1000 classes": nafir_task(12_500, 1000, 30, 4000),
     "SCIR, 100 classes": {"SCIR": scir(5000, 100), "SCIR, smoothed": scir(5000, 100, True)},
     "SCIR, 1000 classes": {"SCIR": scir(12_500, 1000)},
-    "prediction, 100 classes": {name: prediction(name, 15_000, 100) for name in ("TemperatureScaling", "FIR", "NAFIR", "SCIR")},
-    "prediction, 1000 classes": {name: prediction(name, 37_500, 1000) for name in ("TemperatureScaling", "FIR", "NAFIR", "SCIR")},
+    "the mixture, 100 classes": {name: fits(name, 5000, 100) for name in ("NAFIR", "MatrixScaling", "AutoCalibration")},
+    "the mixture, 1000 classes": {name: fits(name, 5000, 1000) for name in ("TemperatureScaling", "NAFIR", "AutoCalibration")},
+    "prediction, 100 classes": {name: prediction(name, 15_000, 100) for name in PREDICTORS + ["MatrixScaling"]},
+    "prediction, 1000 classes": {name: prediction(name, 37_500, 1000) for name in PREDICTORS},
     "plane, one sweep": {"sweep": sweep_once(5000, 100), "table, one row kept": table_once(5000, 100, False),
                          "table, all kept": table_once(5000, 100, True)},
     "plane, all splits": {"sweep": sweep_all(5000, 100), "table, one row kept": table_all(5000, 100, False),
