@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 from .simplex import (
     CORNERS, FLOOR, LOWEST_LOG, SUM_TOLERANCE, as_columns, as_floats, as_labels, check_labels, check_logits,
-    check_probs, check_weights, logits_to_logp, normalize, one_hot, safe_log, to_plane)
+    check_probs, check_weights, frame_classes, logits_to_logp, normalize, one_hot, safe_log, to_plane)
 from .data import (
     bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores, DirichletScores, draw_labels,
     Overconfident, overconfident)
@@ -81,7 +81,7 @@ from .ranks import (
 from .benchmark import (
     MEASURES, UCI_NAMES, add_outputs_arguments, add_run_arguments, add_uci_arguments, all_columns, average_map,
     bench_measures, bench_outputs, bench_text, block_scores, bundled_tables, Cell, check_names, check_plan, compact,
-    DirichletOnTraining, fetch_table, fold_numbers, kept_scores, kull2019_calibrators, load_scores, load_uci,
-    make_scores, name_seed, on_cluster, OnTraining, outputs_scores, pick, rank_table, read_cells, read_store,
-    row_limits, run_bench_outputs, run_bench_uci, run_benchmark, run_cell, run_job, run_jobs, run_seconds, Scores,
-    store_whole, subsample, uci_calibrators, uci_classifiers)
+    described, DirichletOnTraining, fetch_table, fold_numbers, kept_scores, kull2019_calibrators, load_scores,
+    load_uci, make_scores, name_seed, on_cluster, OnTraining, outputs_scores, pick, rank_table, read_cells,
+    read_store, row_limits, run_bench_outputs, run_bench_uci, run_benchmark, run_cell, run_job, run_jobs,
+    run_seconds, Scores, store_whole, subsample, uci_calibrators, uci_classifiers)

@@ -13,11 +13,13 @@ import pickle
 import sys
 from base64 import b64decode, b64encode
 
+import warnings
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 from .simplex import (
-    as_floats, check_labels, check_logits, check_probs, check_weights, logits_to_logp, normalize, safe_log)
+    as_floats, check_labels, check_logits, check_probs, check_weights, frame_classes, logits_to_logp, normalize, safe_log)
 
 # %% ../nbs/03_base.ipynb #49b3b17e
 def as_view(P, inputs, view, name="P"):
@@ -70,6 +72,13 @@ def _block_view(A, rows, inputs, view):
         as_view(A, inputs, view)
         raise
 
+# %% ../nbs/03_base.ipynb #8a2514cf
+def _warn_of_shares(w):
+    "A warning if weights look like shares of one."
+    if w.sum() < len(w) / 10:
+        warnings.warn(f"sample_weight sums to {w.sum():.3g} over {len(w)} rows. A weight counts copies of a row (2 is it twice), "
+                      "so this is hardly any data. Are they relative? Multiply them by n / sum.", stacklevel=3)
+
 # %% ../nbs/03_base.ipynb #67d0d3aa
 def _check_result(Q, first):
     "The rows themselves, or a ValueError if one is not a vector of probabilities; `first` is the number of the first row."
@@ -85,7 +94,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     inputs : "proba" (default) or "logits": what `fit` and `predict_proba` are given. Said by the user, never guessed
-    classes : names of the K columns from left to right; None: 0..K-1, or the K distinct labels of y in sorted order
+    classes : names of the K columns from left to right; None: a frame's if they are labels, else 0..K-1, or the K labels, sorted
 
     Attributes
     ----------
@@ -103,17 +112,13 @@ class Calibrator(ClassifierMixin, BaseEstimator):
 
         sample_weight : (n,) not negative; 2 is the row twice, 0 is no row. ValueError for anything malformed."""
         X = as_view(P, self.inputs, self.view)
-        y, classes = check_labels(y, *X.shape, self.classes)
+        y, classes = check_labels(y, *X.shape, frame_classes(P, y, self.classes))
         w = check_weights(sample_weight, len(X))
         if not w.all(): X, y, w = X[w > 0], y[w > 0], w[w > 0]
+        _warn_of_shares(w)
         self._fit(X, y, w)
-        self.classes_, self.n_classes_, self.n_features_in_ = classes, X.shape[1], X.shape[1]
-        self._columns = _column_names(P)
+        self.classes_, self.n_classes_, self.n_features_in_, self._columns = classes, X.shape[1], X.shape[1], _column_names(P)
         return self
-
-    def _fit_near(self, other, X, y, w):
-        "`_fit`, when `other` has been fitted to nearly the same rows: a method that searches may begin where that one ended."
-        self._fit(X, y, w)
 
     def predict_proba(self, P):
         """Calibrated probabilities, (n, K) float64; rows sum to 1 within 1e-12. Needs memory for them and for little more."""

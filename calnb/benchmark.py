@@ -6,10 +6,10 @@
 __all__ = ['MEASURES', 'UCI_NAMES', 'Cell', 'check_names', 'name_seed', 'fold_numbers', 'subsample', 'Scores', 'all_columns',
            'make_scores', 'uci_classifiers', 'OnTraining', 'DirichletOnTraining', 'kull2019_calibrators',
            'uci_calibrators', 'average_map', 'bench_measures', 'run_cell', 'store_whole', 'load_scores', 'kept_scores',
-           'read_cells', 'read_store', 'compact', 'check_plan', 'run_job', 'run_jobs', 'run_benchmark', 'on_cluster',
-           'block_scores', 'rank_table', 'run_seconds', 'bundled_tables', 'load_uci', 'fetch_table', 'outputs_scores',
-           'bench_outputs', 'pick', 'bench_text', 'add_run_arguments', 'add_outputs_arguments', 'run_bench_outputs',
-           'row_limits', 'add_uci_arguments', 'run_bench_uci']
+           'read_cells', 'read_store', 'compact', 'described', 'check_plan', 'run_job', 'run_jobs', 'run_benchmark',
+           'on_cluster', 'block_scores', 'rank_table', 'run_seconds', 'bundled_tables', 'load_uci', 'fetch_table',
+           'outputs_scores', 'bench_outputs', 'pick', 'bench_text', 'add_run_arguments', 'add_outputs_arguments',
+           'run_bench_outputs', 'row_limits', 'add_uci_arguments', 'run_bench_uci']
 
 # %% ../nbs/61_benchmark.ipynb #81fbaeb8
 import hashlib
@@ -38,7 +38,7 @@ from .ovr import OneVsRest
 from .ranks import average_ranks
 from .scaling import TemperatureScaling, VectorScaling, matrix_penalty, path_losses
 from .significance import consistency_test
-from .simplex import FLOOR, safe_log
+from .simplex import FLOOR, check_labels, check_probs, safe_log
 
 # %% ../nbs/61_benchmark.ipynb #4ad6675e
 class Cell(NamedTuple):
@@ -261,7 +261,8 @@ def bench_measures(y, P, *, convention=None, n_resamples=1000, n_bins=15, seed=0
     -------
     dictionary from name to float
     """
-    bins = {"n_bins": n_bins, "convention": convention}
+    bins, P = {"n_bins": n_bins, "convention": convention}, check_probs(P)
+    y = check_labels(y, *P.shape)[0]
     found = {"accuracy": float(np.mean(P.argmax(axis=1) == y)), "log loss": log_loss(y, P, floor=FLOOR, convention=convention),
              "Brier": brier_score(y, P, convention=convention), "conf-ECE": confidence_ece(y, P, **bins),
              "cw-ECE": classwise_ece(y, P, **bins), "TECE": thresholded_ece(y, P, n_bins=n_bins),
@@ -347,14 +348,39 @@ def compact(store):
     for cell in rows: cell.result_file(store).unlink(missing_ok=True)
 
 # %% ../nbs/61_benchmark.ipynb #713b2124
-def check_plan(store, plan):
-    """Note the settings of a store; ValueError if it was made with others."""
+def described(thing):
+    """Class and parameters of an estimator, as text that is the same in every process."""
+    if isinstance(thing, (list, tuple)): return f"[{', '.join(map(described, thing))}]"
+    if hasattr(thing, "__qualname__"): return thing.__qualname__                   # a function or a class
+    if type(thing).__module__ in ("builtins", "numpy"): return repr(thing)
+    params = thing.get_params(deep=False) if hasattr(thing, "get_params") else vars(thing)
+    return f"{type(thing).__name__}({', '.join(f'{k}={described(v)}' for k, v in sorted(params.items()))})"
+
+
+def check_plan(store, plan, names, retry=False):
+    """Note the settings of a store, and what its names stand for; ValueError if either was another.
+
+    Parameters
+    ----------
+    store : folder
+    plan : dictionary of settings, the same for all cells
+    names : dictionary from a kind ("table") to a dictionary from each name to text that describes what it stands for; new names
+        are added to those of a store that exists
+    retry : calibrators may have changed under their name, since the failed ones are computed again
+    """
     file = Path(store)/"plan.json"
-    if not file.exists(): store_whole(file, json.dumps(plan).encode())
-    there = json.loads(file.read_bytes())
+    there = json.loads(file.read_bytes()) if file.exists() else plan
     for key, value in plan.items():
         if there.get(key) != value:
             raise ValueError(f"{store} was made with {key}={there.get(key)!r}, not {value!r}. Use the same, or another store.")
+    known = {kind: dict(old) for kind, old in there.get("names", {}).items()}
+    for kind, new in names.items():
+        old = known.setdefault(kind, {})
+        changed = [name for name in new if old.get(name, new[name]) != new[name] and not (retry and kind == "calibrator")]
+        if changed: raise ValueError(f"{store} has results for another {kind} of the name {changed[0]!r}. Give this one another "
+                                     "name, or use another store.")
+        old |= new
+    if not file.exists() or known != there.get("names"): store_whole(file, json.dumps(plan | {"names": known}).encode())
 
 # %% ../nbs/61_benchmark.ipynb #fd49b195
 def run_job(store, get_scores, calibrators, cells, plan):
@@ -422,16 +448,22 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
 
     Raises
     ------
-    ValueError : for a name that cannot be part of a path, a limit for a table that is not there, or a store that was made
-        with other settings
+    ValueError : for a name that cannot be part of a path, a limit for a table that is not there, labels that are not 0..K-1, or a
+        store that was made with other settings, or for other tables, classifiers or calibrators under these names
     """
+    from joblib import hash as joblib_hash      # here and not above: importing calnb should cost little
     limits = max_rows if isinstance(max_rows, dict) else dict.fromkeys(tables, max_rows)
     wrong = limits.keys() - tables.keys()
     if wrong: raise ValueError(f"max_rows names {min(wrong)!r}, which is no table.")
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
+    for name, (_, y) in tables.items():
+        if not np.array_equal(np.unique(y), np.arange(np.max(y) + 1 if np.asarray(y).dtype.kind in "iu" else 0)):
+            raise ValueError(f"the labels of {name!r} are not 0..K-1, each seen. Use np.unique(y, return_inverse=True)[1].")
     plan = {"folds": folds, "inner": inner, "max_rows": max_rows, "convention": convention, "n_resamples": n_resamples,
             "seed": seed}
-    check_plan(store, plan)
+    check_plan(store, plan, {"table": {name: joblib_hash(table) for name, table in tables.items()},
+                             "classifier": {name: described(c) for name, c in classifiers.items()},
+                             "calibrator": {name: described(c) for name, c in calibrators.items()}}, retry)
     cut = {name: subsample(y, limits.get(name), name_seed(seed, name, "rows")) for name, (_, y) in tables.items()}
     tables = {name: (X[cut[name]], y[cut[name]]) for name, (X, y) in tables.items()}
     jobs = []
@@ -557,10 +589,18 @@ def bench_outputs(files, store, *, calibrators=None, convention=None, n_resample
     Returns
     -------
     DataFrame, a row for each set and calibrator, as `run_cell` describes; "classifier" is "outputs"
+
+    Raises
+    ------
+    ValueError : two files of one name, or a store made for others, as `run_benchmark` says
     """
-    calibrators = calibrators or default_calibrators()
+    calibrators, stems = calibrators or default_calibrators(), [Path(file).stem for file in files]
+    twice = [stem for stem in stems if stems.count(stem) > 1]
+    if twice: raise ValueError(f"{stems.count(twice[0])} files are called {twice[0]!r}, which names their results. Rename one.")
     plan = {"convention": convention, "n_resamples": n_resamples, "seed": seed}
-    check_plan(store, plan)
+    there = {Path(file).stem: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if Path(file).is_file()}
+    check_plan(store, plan, {"outputs": there,
+                             "calibrator": {name: described(c) for name, c in calibrators.items()}}, retry)
     jobs = [(partial(outputs_scores, file), [Cell(Path(file).stem, "outputs", name, 0, 0) for name in calibrators])
             for file in files]
     return run_jobs(store, jobs, calibrators, plan, n_jobs, retry)

@@ -108,8 +108,8 @@ def fit_parts(cal, parts, near=None):
     the fitted clone; it predicts by `_predict`
     """
     cal, rows = clone(cal), [np.concatenate(columns) for columns in zip(*parts)]
-    if near is None: cal._fit(*rows)
-    else: cal._fit_near(near, *rows)
+    if near is not None and hasattr(cal, "_fit_near"): cal._fit_near(near, *rows)
+    else: cal._fit(*rows)
     return cal
 
 # %% ../nbs/43_chain.ipynb #2a836336

@@ -34,7 +34,7 @@ from .mixture import AutoCalibration
 from .na_fir import NAFIR
 from .outputs import Outputs
 from .ovr import OneVsRest
-from .simplex import FLOOR, as_labels, check_labels
+from .simplex import FLOOR, as_labels, check_labels, check_probs, frame_classes
 
 # %% ../nbs/51_comparison.ipynb #b5c6a09b
 def default_calibrators(K=2):
@@ -65,6 +65,7 @@ def name_calibrators(calibrators=None, K=2):
     ValueError : if there are none, a name stands for two, or one is no calibrator
     """
     if calibrators is None: return default_calibrators(K)
+    if isinstance(calibrators, Calibrator): raise ValueError(f"calibrators is {calibrators!r} alone. Pass a list, or a dict.")
     if isinstance(calibrators, dict): named = dict(calibrators)
     else:
         kinds = [type(cal).__name__ for cal in calibrators]
@@ -84,10 +85,12 @@ def measure(y, P, *, n_bins=15):
 
     Parameters
     ----------
-    y : (n,) integers 0..K-1
+    y : (n,) labels, see `check_labels`
     P : (n, K) probabilities
     n_bins : bins of the calibration errors
     """
+    P = check_probs(P)
+    y = check_labels(y, *P.shape)[0]
     return {"accuracy": float(np.mean(P.argmax(axis=1) == y)),
             "log loss": log_loss(y, P, floor=FLOOR), "Brier": brier_score(y, P),
             "conf-ECE": confidence_ece(y, P, n_bins=n_bins), "cw-ECE": classwise_ece(y, P, n_bins=n_bins),
@@ -180,6 +183,7 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     ------
     ValueError : malformed rows or labels, or test rows with another number of columns
     """
+    for P, y in ((P_val, y_val), (P_test, y_test)): classes = frame_classes(P, y, classes)
     before = as_view(P_test, inputs, "proba", "P_test")
     n_val, K = as_view(P_val, inputs, "proba", "P_val").shape
     if before.shape[1] != K: raise ValueError(f"P_val has {K} columns, but P_test has {before.shape[1]}.")

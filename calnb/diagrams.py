@@ -16,7 +16,7 @@ from scipy.stats import binom
 from sklearn.utils.validation import check_is_fitted
 from .bins import classwise_bins, confidence_bins, uniform_edges
 from .significance import consistency_test
-from .simplex import CORNERS, check_labels, check_probs, to_plane
+from .simplex import CORNERS, check_labels, check_probs, frame_classes, to_plane
 
 # %% ../nbs/12_diagrams.ipynb #21cc7090
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def classwise_curves(y, P, *, n_bins=15, classes=None):
     -------
     list of K `ReliabilityCurve`; the ece of each is the class-ECE, their mean the classwise ECE
     """
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     names = [f"class {name}" for name in check_labels(y, *P.shape, classes)[1]]
     return reliability_curves(classwise_bins(y, P, uniform_edges(n_bins), classes=classes), names)
 
@@ -178,7 +178,7 @@ def plot_reliability(curve, ax=None, *, title=None, color=MAP_COLOR, level=0.95,
     ax.plot([0, 1], [0, 1], color="grey", linewidth=.8)
     ax.vlines(mean_p, mean_p, curve.frequency[seen], color=GAP_COLOR, linewidth=2.5, label="gap")
     ax.set(xlim=(0, 1), ylim=(0, 1), ylabel="observed frequency")
-    ax.set_title(f"{title or curve.name}: ECE {curve.ece:.4f}{_p_words(pvalue)}", fontsize=10)
+    ax.set_title(f"{title or curve.name}: ECE {curve.ece:.4f}{_p_words(pvalue)}", fontsize=10, parse_math=False)
     ax.legend(loc="upper left", fontsize=7, handlelength=1, framealpha=.7, edgecolor="none")
     ax.tick_params(labelbottom=False)
     plot_counts(curve, ax.inset_axes((0, -.28, 1, .2)), color=color)
@@ -352,7 +352,7 @@ def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     ------
     ValueError : if P has not 3 columns, or as `check_probs` and `check_labels` do
     """
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     if P.shape[1] != 3: raise ValueError(f"P has {P.shape[1]} columns. A triangle shows exactly 3.")
     y = check_labels(y, *P.shape, classes)[0]
     inside = P + 1e-9 * (np.array([.46, .31, .23]) - P)                # off the lines, on which tenths and votes lie

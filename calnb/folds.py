@@ -88,7 +88,12 @@ def possible_folds(X, y, w, n_folds):
     Returns
     -------
     integer from 1 to n_folds
+
+    Raises
+    ------
+    ValueError : below 2 folds
     """
+    if n_folds < 2: raise ValueError(f"{n_folds} folds: nothing is left to train on. Ask for at least 2.")
     total = np.bincount(row_kinds(X, y, w), w)
     return min(n_folds, max(len(total), int(total.max() + 1e-9)))
 

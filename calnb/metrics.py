@@ -16,12 +16,12 @@ from functools import partial
 import numpy as np
 from scipy.special import entr, rel_entr
 from .bins import bin_index, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges, uniform_edges
-from .simplex import FLOOR, check_labels, check_probs, check_weights
+from .simplex import FLOOR, check_labels, check_probs, check_weights, frame_classes
 
 # %% ../nbs/10_metrics.ipynb #adef2b58
 def _checked(y, P, sample_weight, classes):
     "Labels as column numbers, checked probabilities, float64 weights; rows of weight zero are gone."
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     y, w = check_labels(y, *P.shape, classes)[0], check_weights(sample_weight, len(P))
     return (y, P, w) if w.all() else (y[w > 0], P[w > 0], w[w > 0])
 
@@ -289,7 +289,7 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
     Nixon et al. 2019; Arad and Rosset 2025, sections 2.2 and 5.1.
     """
     y, P, w = _checked(y, P, sample_weight, classes)
-    threshold = 1 / P.shape[1] if threshold is None else threshold
+    if threshold is None: threshold = 1 / P.shape[1] * (1 - 8 * np.finfo(P.dtype).eps)      # ignorance counts, rounded or not
     keep = P >= P.dtype.type(threshold)
     if not keep.any(): raise ValueError(f"no probability reaches the threshold {threshold:.6g}; the largest is {P.max():.6g}.")
     errors = []

@@ -101,8 +101,16 @@ def flat_steps(cal):
     return [step for _, item in name_items(cal.steps) for step in flat_steps(item)]
 
 # %% ../nbs/44_mixture.ipynb #fd17a813
+def _first_place(Q):
+    "Which classes are first, up to rounding (n, K); the probability of all of them (n,), and their number (n,)."
+    first = Q >= Q.max(axis=1, keepdims=True) * (1 - 1e-12)
+    return first, np.where(first, Q, 0).sum(axis=1), first.sum(axis=1)
+
+
 def bend_confidence(Q, slope):
     """Temperature scaling of the forecast that the first class is right (MX.7); keeps the ranking of classes, with ties at most.
+
+    Classes that share the first place are taken as one.
 
     Parameters
     ----------
@@ -113,13 +121,11 @@ def bend_confidence(Q, slope):
     -------
     (n, K) probabilities; certain rows stay as they are
     """
-    Q, rows, top = Q.copy(), np.arange(len(Q)), Q.argmax(axis=1)
-    c, Q[rows, top] = Q[rows, top], 0
-    rest, second = np.maximum(Q.sum(axis=1), 1e-300), Q.max(axis=1)
-    left = np.minimum(expit(-slope * np.log(c / rest)), rest / (rest + second))         # 1 - c', at most a tie
-    Q *= (left / rest)[:, None]
-    Q[rows, top] = 1 - left
-    return Q
+    first, c, m = _first_place(Q)
+    others = np.where(first, 0, Q)
+    rest, second = np.maximum(others.sum(axis=1), 1e-300), others.max(axis=1)
+    left = np.minimum(expit(-slope * np.log(c / rest)), rest / (rest + m * second))     # 1 - c', at most a tie
+    return others * (left / rest)[:, None] + np.where(first, Q, 0) * ((1 - left) / c)[:, None]
 
 
 def confidence_slope(Q, y, w=None):
@@ -133,9 +139,9 @@ def confidence_slope(Q, y, w=None):
     -------
     float, a number without unit
     """
-    top = Q.argmax(axis=1)
-    c = Q[np.arange(len(Q)), top]
-    return best_beta(safe_log(np.column_stack([np.maximum(1 - c, 0), c])), (top == y).astype(int), w, bounds=(.5, 2.0))
+    first, c, _ = _first_place(Q)
+    right = first[np.arange(len(Q)), y]
+    return best_beta(safe_log(np.column_stack([np.maximum(1 - c, 0), c])), right.astype(int), w, bounds=(.5, 2.0))
 
 # %% ../nbs/44_mixture.ipynb #d1924297
 class Weighing(NamedTuple):
@@ -274,7 +280,6 @@ class Mixture(Composite):
         self.names_, maps = zip(*name_items(self.maps))
         if not 0 <= self.trusted <= len(maps):
             raise ValueError(f"trusted is {self.trusted}. Expected from 0 to {len(maps)}, the number of maps.")
-        if self.cv < 2: raise ValueError(f"cv is {self.cv}. Expected at least 2 folds: weights need rows that no map has seen.")
         folds, parts = possible_folds(X, y, w, self.cv), [(X, y, w)]
         if folds > 1: parts = [(X[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(X, y, w, folds, self.seed), w)]
         tree, held = grow_tree(maps if folds > 1 else maps[:1], parts, self.inputs, self.n_jobs)

@@ -75,7 +75,7 @@ def kkt_violation(loss, theta):
     slope = loss.exposure(theta) * np.exp(theta) - loss.hits
     lift = np.cumsum(slope[::-1])[::-1]
     steps = np.append(True, np.diff(theta) > 0)
-    return np.where(steps, abs(lift), np.maximum(-lift, 0)).max() / loss.w.sum()
+    return np.where(steps, abs(lift), np.maximum(-lift, 0)).max() / loss.hits.sum()
 
 # %% ../nbs/40_na_fir.ipynb #647bbc19
 def _newton_step(loss, theta):
@@ -92,7 +92,7 @@ def _newton_step(loss, theta):
 # %% ../nbs/40_na_fir.ipynb #d50dccce
 def _newton_on_levels(loss, theta):
     "Minimise over a few rising levels, until the slopes vanish or two levels meet."
-    value, tiny = loss.value(theta), 1e-13 * loss.w.sum()          # rounding of a sum over all rows
+    value, tiny = loss.value(theta), 1e-13 * loss.hits.sum()       # rounding of a sum over all rows
     for _ in range(50):
         step, expected = _newton_step(loss, theta)
         if abs(loss.hits - expected).max() <= tiny: break

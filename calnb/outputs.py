@@ -7,6 +7,7 @@ __all__ = ['Outputs', 'Part', 'load_outputs', 'load_parts']
 
 # %% ../nbs/05_outputs.ipynb #841b87c5
 import csv
+import re
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -242,7 +243,8 @@ def _score_columns(columns, inputs, reserved):
         if inputs is None:
             raise ValueError(f"columns {shown} do not say what they are. Name them logit_... or proba_..., or pass inputs=.")
     names = [c.removeprefix(prefix[kind]) for c in found]
-    return kind, found, [int(c) for c in names] if all(c.isdecimal() for c in names) else names
+    if all(re.fullmatch(r"-?\d+(\.0*)?", c) for c in names): return kind, found, [int(float(c)) for c in names]
+    return kind, found, [c == "True" for c in names] if {*names} == {"False", "True"} else names
 
 # %% ../nbs/05_outputs.ipynb #fbabcfb6
 def _numbers(table, columns):
@@ -288,6 +290,10 @@ def _whole_table(table, inputs, classes, label, part, expected=None):
     if missing.any(): raise ValueError(f"{label}[{missing.argmax()}] is missing. Drop the row first.")
     inputs, columns, names = _score_columns(table.columns, inputs, [label, part])
     P, labels = _check_scores(_numbers(table, columns), inputs, inputs), [label] if label in table.columns else []
+    if classes is None and labels and list(columns) == names:                           # no column says logit_ or proba_
+        strange = [c for c in names if c not in set(map(str, table[label]))]
+        if strange and len(strange) < len(names):
+            raise ValueError(f"column {strange[0]!r} is no label, though others are. Name score columns logit_... or proba_....")
     names = _agree(names if classes is None else classes, expected)
     codes, classes = _encode([table[c].to_numpy() for c in labels], P.shape[1], names, labels)
     return Part(P, codes[0] if codes else None, inputs, classes)

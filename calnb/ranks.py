@@ -37,7 +37,7 @@ def check_scores(scores):
         raise ValueError(f"scores has shape {A.shape}. Expected (blocks, methods): at least one block and two methods.")
     if not np.isnan(A).any(): return A
     i, j = np.argwhere(np.isnan(A))[0]
-    block = scores.index[i] if hasattr(scores, "iloc") else i                    # a list has an `index`, too, but no names
+    block = scores.index[i] if hasattr(scores, "iloc") else int(i)                    # a list has an `index`, too, but no names
     method = list(getattr(scores, "columns", range(A.shape[1])))[j]
     raise ValueError(f"scores[{block!r}, {method!r}] is missing. Drop the block or the method, or fill in a value: inf, if a "
                      "method that failed should count as the worst.")
@@ -389,8 +389,15 @@ def holm(pvalues):
     Returns
     -------
     (c,) in the same order, at most 1, none smaller than it was
+
+    Raises
+    ------
+    ValueError : a table, or a value that is no probability
     """
-    p = np.asarray(pvalues, dtype=float)
+    p = as_floats(pvalues, "pvalues").astype(float)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"pvalues has shape {p.shape}, from {np.min(p, initial=1):.4g} to {np.max(p, initial=0):.4g}. Expected "
+                         "(c,) numbers in [0, 1]; of a symmetric table pass one half: p[np.triu_indices(m, 1)].")
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
     return stepped[np.argsort(order)]

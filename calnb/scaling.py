@@ -171,7 +171,8 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     """
     if penalty not in ("odir", "l2"): raise ValueError(f"penalty is {penalty!r}. Expected 'odir' or 'l2'.")
     mu = reg_lambda if reg_mu is None else reg_mu
-    if not (reg_lambda >= 0 and mu >= 0): raise ValueError(f"reg_lambda is {reg_lambda} and reg_mu is {mu}. Neither may be negative.")
+    if not (reg_lambda >= 0 and mu >= 0):
+        raise ValueError(f"reg_lambda is {reg_lambda} and reg_mu is {mu}. Neither may be negative.")
     terms = {"odir": K * (K - 1), "l2": K * (K + 1)}[penalty] if normalize else 1
     each = reg_lambda / terms
     intercept = each if penalty == "l2" and reg_mu is None else mu / (K if normalize else 1)
@@ -185,9 +186,9 @@ class MatrixScaling(Calibrator):
 
     Parameters
     ----------
-    penalty : "odir" (V.O) or "l2"; used if reg_lambda is given
+    penalty : "odir" (V.O) or "l2"; only with reg_lambda, else a ValueError
     reg_lambda, reg_mu : strengths; reg_lambda None: shrunk towards temperature scaling as much as the data ask for, see
-        `shrunken_regression`; reg_mu None: the same as reg_lambda
+        `shrunken_regression`; reg_mu None: the same as reg_lambda; alone a ValueError
     normalize_penalty : divide sums by their number of terms, as in the paper (the published grids do not)
     tol, max_iter : stop at this largest entry of the gradient, or after so many Newton steps with a warning
     inputs, classes : as for every `Calibrator`
@@ -213,6 +214,8 @@ class MatrixScaling(Calibrator):
     def _fit(self, X, y, w, strength=10.0):
         K, beta, self.strength_ = X.shape[1], best_beta(X, y, w), None
         R = matrix_penalty(K, self.penalty, self.reg_lambda or 0.0, self.reg_mu, normalize=self.normalize_penalty)
+        if self.reg_lambda is None and (self.penalty, self.reg_mu) != ("odir", None):
+            raise ValueError(f"penalty={self.penalty!r} and reg_mu={self.reg_mu} play no part without reg_lambda.")
         if self.reg_lambda is None: coef, self.strength_, fit = self._shrunken(X, y, w, beta, strength)
         else:
             fit = softmax_regression(X, y, w, penalty=R, start=beta * np.eye(K, K + 1), tol=self.tol, max_iter=self.max_iter)
@@ -220,7 +223,9 @@ class MatrixScaling(Calibrator):
         self.coef_, self.intercept_ = coef[:, :-1], coef[:, -1]
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient_norm
 
-    def _fit_near(self, other, X, y, w): self._fit(X, y, w, other.strength_ or 10.0)
+    def _fit_near(self, other, X, y, w):
+        "`_fit` to rows that are nearly those of `other`, from whose strength the search begins."
+        self._fit(X, y, w, other.strength_ or 10.0)
 
     def _shrunken(self, X, y, w, beta, strength):
         "The default: coefficients (K, K+1), their strength s, and the last fit. The next chapter has another one."
@@ -306,8 +311,7 @@ class MatrixScalingCV(Calibrator):
     reg_lambda_, reg_mu_ : the strengths with the lowest mean log loss on held-out rows
     cv_results_ : dictionary: reg_lambda, reg_mu, mean_log_loss (m,), fold_log_loss (m, cv)
     maps_ : list of fitted `MatrixScaling`, one per fold, or the single one on all rows
-    coef_, intercept_ : (K, K) and (K,), means over `maps_`; with one map, its own. The prediction is the mean of their predictions
-    n_iter_, gradient_norm_ : the largest of `maps_`
+    coef_, intercept_, n_iter_, gradient_norm_ : as in `MatrixScaling`; over `maps_`, means of the first two, maxima of the others
     """
     view = "logits"
 
@@ -319,8 +323,7 @@ class MatrixScalingCV(Calibrator):
 
     def _fit(self, X, y, w):
         from joblib import Parallel, delayed        # here and not above: importing calnb should cost little
-        K, H = X.shape[1], fold_weights(X, y, w, self.cv, self.seed)
-        grid = default_grid(K, self.penalty)
+        K, H, grid = X.shape[1], fold_weights(X, y, w, self.cv, self.seed), default_grid(X.shape[1], self.penalty)
         lambdas = sorted(grid["reg_lambdas"] if self.reg_lambdas is None else self.reg_lambdas, reverse=True)
         mus = list(grid["reg_mus"] if self.reg_mus is None else self.reg_mus)
         paths = [[matrix_penalty(K, self.penalty, a, m, normalize=self.normalize_penalty) for a in lambdas] for m in mus]
@@ -329,8 +332,7 @@ class MatrixScalingCV(Calibrator):
         done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
         losses = np.array(list(progress(done, len(mus) * self.cv, "cross-validation"))).reshape(len(mus), self.cv, -1)
         losses = losses.transpose(0, 2, 1).reshape(-1, self.cv)
-        mean = losses @ H.sum(axis=0) / w.sum()
-        pairs = [(a, m) for m in mus for a in lambdas]
+        mean, pairs = losses @ H.sum(axis=0) / w.sum(), [(a, m) for m in mus for a in lambdas]
         self.reg_lambda_, self.reg_mu_ = pairs[int(mean.argmin())]
         self.cv_results_ = {"reg_lambda": np.array([a for a, _ in pairs]), "reg_mu": np.array([m for _, m in pairs]),
                             "mean_log_loss": mean, "fold_log_loss": losses}

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from .base import progress
 from .bins import bin_index, uniform_edges
 from .metrics import classwise_stats, confidence_stats
-from .simplex import check_labels, check_probs, one_hot, normalize, safe_log
+from .simplex import check_labels, check_probs, frame_classes, one_hot, normalize, safe_log
 
 # %% ../nbs/11_significance.ipynb #159d3eb3
 def _top_misses(top, m, rng):
@@ -182,6 +182,9 @@ def _check_choices(level, n_resamples, method):
 
 def _interval(draws, estimate, world, level, method):
     "The interval of resampled values (R,); `world` is the value in the bootstrap world."
+    if not np.isfinite(draws).all():
+        raise ValueError("the metric is not finite on some resamples. For a log loss with probabilities of 0, give it a floor: "
+                         "functools.partial(log_loss, floor=FLOOR).")
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     if method == "basic": low, high = estimate - (high - world), estimate - (low - world)
     return BootstrapInterval(float(low), float(high), float(estimate), level, float(np.mean(draws) - world))
@@ -252,7 +255,7 @@ def bootstrap_intervals(y, P, level=0.95, n_resamples=1000, seed=None, *, n_bins
     ValueError : as `confidence_ece` and `bootstrap_interval` do
     """
     _check_choices(level, n_resamples, method)
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     y, n, rng = check_labels(y, *P.shape, classes)[0], len(P), np.random.default_rng(seed)
     contributions, m = _contributions(y, P, n_bins), max(1, 2**20 // max(n, P.shape[1] * n_bins))
     chunks = [min(m, n_resamples - a) for a in range(0, n_resamples, m)]

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['CORNERS', 'SUM_TOLERANCE', 'LOWEST_LOG', 'FLOOR', 'to_plane', 'as_floats', 'as_columns', 'check_probs', 'normalize',
-           'check_logits', 'logits_to_logp', 'safe_log', 'as_labels', 'check_labels', 'one_hot', 'check_weights']
+           'check_logits', 'logits_to_logp', 'safe_log', 'as_labels', 'check_labels', 'frame_classes', 'one_hot',
+           'check_weights']
 
 # %% ../nbs/01_simplex.ipynb #6b61be44
 import numpy as np
@@ -38,7 +39,9 @@ def as_floats(A, name="P"):
     ValueError : if a value is not a real number, or is masked
     """
     if np.ma.is_masked(A): raise ValueError(f"{name} has masked values. Drop these rows or fill them first.")
-    A = np.asarray(A)
+    if hasattr(A, "toarray"): raise ValueError(f"{name} is a sparse array. Pass {name}.toarray().")
+    try: A = np.asarray(A)
+    except ValueError: raise ValueError(f"{name} has rows of different lengths. Expected (n, K): a row per object.") from None
     if A.dtype.name in SUM_TOLERANCE: return A
     if A.dtype.kind in "US" or A.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in A.flat):
         raise ValueError(f"{name} holds text. Convert it to numbers first.")
@@ -96,7 +99,7 @@ def check_probs(P, name="P"):
 
 # %% ../nbs/01_simplex.ipynb #07331169
 def normalize(P):
-    """Float64 rows divided by their sums (S.1); a row off by rounding alone (K * 2**-52, at most 5e-13) is left, but for a cut at 1.
+    """Float64 rows divided by their sums (S.1); a row off by rounding alone, by 5e-13 at most, is left but for a cut at 1.
 
     Parameters
     ----------
@@ -190,9 +193,12 @@ def as_labels(y, name="y"):
     ------
     ValueError : another shape, a missing value, a fraction, or a mixture of text and numbers
     """
+    if np.ma.is_masked(y): raise ValueError(f"{name} has masked values. Drop these rows first.")
     y = np.asarray(y, dtype=object) if isinstance(y, (list, tuple)) else np.asarray(y)
     if y.ndim != 1:
-        raise ValueError(f"{name} has shape {y.shape}. Expected (n,): one label per row. One-hot? Use {name}.argmax(axis=1).")
+        hint = "Pass a list or an array." if y.ndim != 2 else f"One-hot? Use {name}.argmax(axis=1)."
+        if y.ndim == 2 and y.shape[1] == 1: hint = f"Use {name}.ravel()."
+        raise ValueError(f"{name} has shape {y.shape}. Expected (n,): one label per row. {hint}")
     if y.dtype.kind in "OTf":
         missing = np.isnan(y).tolist() if y.dtype.kind == "f" else [_is_missing(v) for v in y]
         if any(missing): raise ValueError(f"{name}[{missing.index(True)}] is missing. Drop the row first.")
@@ -258,6 +264,47 @@ def check_labels(y, n, K, classes=None, name="y"):
     i = 0 if y.dtype.kind in "bUS" else int(np.argmax((y < 0) | (y >= K)))
     raise ValueError(f"{name}[{i}] = {y[i].item()!r} is not a column number 0..{K-1}, and {name} has {len(found)} distinct "
                      f"labels ({shown}) for {K} columns. Name the columns from left to right with classes=[...].")
+
+# %% ../nbs/01_simplex.ipynb #bdd1e4b6
+def _whole(text):
+    "The whole number that a text says, or None."
+    try: return int(text)
+    except ValueError: return None
+
+
+def frame_classes(P, y, classes=None):
+    """`classes`, or if that is None the names of a frame's columns, where they are those of the labels.
+
+    Parameters
+    ----------
+    P : probabilities in any form; only a frame has names
+    y : (n,) labels
+    classes : K names, or None
+
+    Returns
+    -------
+    list of K names of the kind of the labels, or `classes`
+
+    Raises
+    ------
+    ValueError : names in another order than `classes`, or names of some labels but not of others
+    """
+    names = list(getattr(P, "columns", ()))
+    if names == list(range(len(names))): return classes                        # no frame, or the numbers of a bare array
+    names = [str(int(c)) if isinstance(c, float) and c.is_integer() else str(c) for c in names]
+    if classes is not None:
+        given = [str(c) for c in classes]
+        if sorted(given) == sorted(names) and given != names:
+            raise ValueError(f"P has the columns {', '.join(names)}, but classes says {', '.join(given)}. Put both in one order.")
+        return classes
+    y = as_labels(y)
+    found = set(map(str, np.unique(y).tolist()))
+    if not found & set(names): return None
+    kind = {"b": {"False": False, "True": True}.get, "U": str, "S": str}.get(y.dtype.kind, _whole)
+    wrong = found - set(names) or {c for c in names if kind(c) is None}
+    if wrong: raise ValueError(f"the columns of P are {', '.join(names)}: some are labels, but {min(wrong)!r} is only "
+                               "one of the two. Rename them, or pass classes=[...] from left to right.")
+    return [kind(c) for c in names]
 
 # %% ../nbs/01_simplex.ipynb #dd77bafc
 def one_hot(y, K):
