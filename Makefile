@@ -28,11 +28,11 @@ bench-peers: .venv/dev .venv-peers/dirichletcal .venv-peers/netcal .venv-peers/p
 wheel: .venv/dev
 	$(PY) docs/wheel.py
 clean:
-	rm -rf .venv .venv-peers _docs _proc results build dist *.egg-info
+	rm -rf .venv .venv-peers _docs _proc build dist *.egg-info
 
 # One install each: whoever has asked for the larger set need not install the smaller one first.
 .venv/runtime .venv/dev .venv/docs: settings.ini setup.py
-	test -x $(PY) || python3 -m venv .venv
+	$(PY) -m pip --version >/dev/null 2>&1 || python3 -m venv --clear .venv
 	$(PIP) -e .$(EXTRAS)
 	touch $@ $(CONTAINED)
 .venv/dev: EXTRAS := [dev]

@@ -329,9 +329,10 @@ def read_cells(store):
     lines = gathered.read_bytes().splitlines() if gathered.exists() else []
     files = (file.read_bytes() for file in Path(store, "cells").glob("*/*/*/[!.]*.json"))
     for text in [*lines, *files]:
-        try: row = json.loads(text)
-        except ValueError: continue
-        found[Cell(*(row[key] for key in Cell._fields))] = row
+        try:
+            row = json.loads(text)
+            found[Cell(*(row[key] for key in Cell._fields))] = row
+        except (ValueError, TypeError, KeyError): continue
     return {cell: found[cell] for cell in sorted(found)}
 
 
@@ -369,7 +370,8 @@ def check_plan(store, plan, names, retry=False):
     retry : calibrators may have changed under their name, since the failed ones are computed again
     """
     file = Path(store)/"plan.json"
-    there = json.loads(file.read_bytes()) if file.exists() else plan
+    try: there = dict(json.loads(file.read_bytes())) if file.exists() else plan
+    except (ValueError, TypeError): raise ValueError(f"{file} is damaged. Use another store.") from None
     for key, value in plan.items():
         if there.get(key) != value:
             raise ValueError(f"{store} was made with {key}={there.get(key)!r}, not {value!r}. Use the same, or another store.")
@@ -459,8 +461,12 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     for name, (_, y) in tables.items():
         if not np.array_equal(np.unique(y), np.arange(np.max(y) + 1 if np.asarray(y).dtype.kind in "iu" else 0)):
             raise ValueError(f"the labels of {name!r} are not 0..K-1, each seen. Use np.unique(y, return_inverse=True)[1].")
-    plan = {"folds": folds, "inner": inner, "max_rows": max_rows, "convention": convention, "n_resamples": n_resamples,
-            "seed": seed}
+    least = {"folds": (folds, 2), "inner": (inner, 2), "repetitions": (repetitions, 1), "n_resamples": (n_resamples, 0)}
+    least |= {f"max_rows of {name!r}": (rows, 1) for name, rows in limits.items() if rows is not None}
+    for name, (value, low) in least.items():
+        if value < low: raise ValueError(f"{name} is {value}. Expected at least {low}.")
+    plan = {"kind": "tables", "folds": folds, "inner": inner, "max_rows": max_rows, "n_resamples": n_resamples,
+            "convention": convention, "seed": seed}
     check_plan(store, plan, {"table": {name: joblib_hash(table) for name, table in tables.items()},
                              "classifier": {name: described(c) for name, c in classifiers.items()},
                              "calibrator": {name: described(c) for name, c in calibrators.items()}}, retry)
@@ -597,7 +603,8 @@ def bench_outputs(files, store, *, calibrators=None, convention=None, n_resample
     calibrators, stems = calibrators or default_calibrators(), [Path(file).stem for file in files]
     twice = [stem for stem in stems if stems.count(stem) > 1]
     if twice: raise ValueError(f"{stems.count(twice[0])} files are called {twice[0]!r}, which names their results. Rename one.")
-    plan = {"convention": convention, "n_resamples": n_resamples, "seed": seed}
+    if n_resamples < 0: raise ValueError(f"n_resamples is {n_resamples}. Expected 0 or more.")
+    plan = {"kind": "outputs", "convention": convention, "n_resamples": n_resamples, "seed": seed}
     there = {Path(file).stem: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if Path(file).is_file()}
     check_plan(store, plan, {"outputs": there,
                              "calibrator": {name: described(c) for name, c in calibrators.items()}}, retry)
@@ -615,11 +622,13 @@ def pick(names, known, what):
 
 
 def bench_text(table, store):
-    """What a run found, as text: average ranks, failed cells, where the results are."""
+    """What a run found, as text: average ranks, failed cells, where the results are; ValueError if all cells failed."""
     ok = table[table["error"].isna()] if "error" in table else table
     text = f"{len(ok)} cells, {len(table) - len(ok)} failed; results in {store}"
     if len(table) > len(ok): text += f", the first: {table['error'].dropna().iloc[0]}"
-    if len(ok) == 0: return text
+    if len(ok) == 0: raise ValueError(text)
+    if ok["calibrator"].nunique() < 2 or len(block_scores(table, "log loss")) == 0:
+        return f"{text}\nno ranks: they need two calibrators, and a data set on which none of them failed or is missing"
     ranks = rank_table(table)
     cells = [["average rank", *ranks], *([name, *(f"{r:.2f}" for r in row)] for name, row in zip(ranks.index, ranks.to_numpy()))]
     return f"{text_table(cells)}\n\n{text}"

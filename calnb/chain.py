@@ -138,7 +138,9 @@ class Chain(Composite):
         self.steps, self.cross_fit, self.n_folds, self.seed = steps, cross_fit, n_folds, seed
 
     @property
-    def view(self): return self._named()[0][1].view
+    def view(self):
+        "What the first step works on."
+        return self._named()[0][1].view
 
     @property
     def named_steps(self):

@@ -134,7 +134,7 @@ def run_apply(args):
     check_target(args.out, ".npz", force=args.force)
     cal = read_map(args.map)
     named = not np.array_equal(cal.classes_, np.arange(cal.n_classes_))
-    parts, arrays = load_parts(args.file, inputs=cal.inputs, expected=cal.classes_ if named else None), {}
+    parts, arrays = load_parts(args.file, inputs=cal.inputs, expected=cal.classes_), {}
     if args.part: parts = {args.part: pick_part(parts, args.part, args.file, labelled=False)}
     for part, rows in parts.items():
         end = f"_{part}" if part else ""
@@ -346,12 +346,16 @@ def main(argv=None):
         with warnings.catch_warnings(record=True) as caught: text = args.run(args)
         for w in caught: print(f"calnb {args.job}: warning: {' '.join(str(w.message).split())}", file=sys.stderr)
         print(text)
-        sys.stdout.flush()
+        if sys.stdout: sys.stdout.flush()
     except ValueError as e:
         print(f"calnb {args.job}: {' '.join(str(e).split())}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         sys.stdout = None               # nothing more can be written, not even at exit
+    except (OSError, MemoryError) as e:
+        print(f"calnb {args.job}: {str(e) or 'not enough memory'}", file=sys.stderr)
+        sys.stdout = None               # it may be the output that failed
+        return 2
     except KeyboardInterrupt: return 130
     return 0
 

@@ -356,7 +356,11 @@ def write_whole(path, content):
 
 
 def check_free(folder, *, force=False):
-    """ValueError if a report is already in the folder and force is not given."""
+    """Make the folder of a report; ValueError if that fails, or if a report is in it already and force is not given."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK): raise PermissionError(13, "no permission to write")
+    except OSError as e: raise ValueError(f"cannot write the report to {folder}: {e.strerror or e}.") from None
     there = [Path(folder)/name for name in ("report.html", "table.csv", "reliability.png") if (Path(folder)/name).exists()]
     if there and not force: raise ValueError(f"{there[0]} exists already. Choose another folder, or replace it with force.")
 
@@ -382,7 +386,6 @@ def save_report(comparison, folder, *, force=False):
     check_free(folder, force=force)
     comparison.plot().savefig(buffer, format="png", dpi=120)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder/"reliability.png", buffer.getvalue())
         write_whole(folder/"table.csv", comparison.table.to_csv().encode())
         write_whole(folder/"report.html", report_html(comparison, buffer.getvalue()).encode())

@@ -274,7 +274,9 @@ class Mixture(Composite):
         self.maps, self.trusted, self.repair, self.cv, self.seed, self.n_jobs = maps, trusted, repair, cv, seed, n_jobs
 
     @property
-    def view(self): return self.inputs                           # each map makes of it what it needs
+    def view(self):
+        "The inputs as they are: each map makes of them what it needs."
+        return self.inputs
 
     def _fit(self, X, y, w):
         self.names_, maps = zip(*name_items(self.maps))
@@ -331,7 +333,9 @@ class AutoCalibration(Calibrator):
         self.cv, self.seed, self.n_jobs = cv, seed, n_jobs
 
     @property
-    def view(self): return self.inputs
+    def view(self):
+        "The inputs as they are."
+        return self.inputs
 
     def _fit(self, X, y, w):
         K = X.shape[1]
@@ -342,6 +346,8 @@ class AutoCalibration(Calibrator):
         self.weights_, self.names_, self.held_out_loss_ = m.weights_, m.names_, m.held_out_loss_
 
     @property
-    def maps_(self): return self.mixture_.maps_
+    def maps_(self):
+        "The fitted steps."
+        return self.mixture_.maps_
 
     def _predict(self, X): return self.mixture_._predict(X)

@@ -154,11 +154,15 @@ def _npy_keys(path):
 def _agree(names, expected):
     "The names of the columns: `expected` if that is given, which the names in a file must not contradict."
     if expected is None: return names
-    if names is not None and not np.array_equal(names := as_labels(names, "classes"), np.arange(len(names))):
-        if len(names) != len(expected): raise ValueError(f"has {len(names)} columns with names, but should have {len(expected)}.")
-        for k, (name, other) in enumerate(zip(names.tolist(), np.asarray(expected).tolist())):
-            if name != other: raise ValueError(f"column {k} is {name!r}, but should be {other!r}. Put the columns in that order.")
-    return expected
+    numbers, expected = np.arange(len(expected)), np.asarray(expected)
+    if names is None: return None if np.array_equal(expected, numbers) else expected
+    names, text = as_labels(names, "classes"), expected.dtype.kind in "US"
+    if np.array_equal(names, np.arange(len(names))) and text: return expected                  # only numbers of columns
+    if np.array_equal(expected, numbers) and names.dtype.kind in "US": return names            # the other side has no names
+    if len(names) != len(expected): raise ValueError(f"has {len(names)} columns with names, but should have {len(expected)}.")
+    for k, (name, other) in enumerate(zip(names.tolist(), expected.tolist())):
+        if name != other: raise ValueError(f"column {k} is {name!r}, but should be {other!r}. Put the columns in that order.")
+    return names
 
 # %% ../nbs/05_outputs.ipynb #ac8c6554
 def _parts_of_arrays(found, inputs, classes, expected=None):
@@ -238,12 +242,14 @@ def _score_columns(columns, inputs, reserved):
         if found: break
     else:
         kind, found = inputs, [c for c in columns if c not in reserved]
+        other = [c for c in found if c.startswith(tuple(prefix.values()))]
+        if other: raise ValueError(f"column {other[0]!r} does not hold {inputs}, which were asked for.")
         shown = ", ".join(found[:4]) + (", ..." if len(found) > 4 else "")
         if not found: raise ValueError("has no columns of scores.")
         if inputs is None:
             raise ValueError(f"columns {shown} do not say what they are. Name them logit_... or proba_..., or pass inputs=.")
     names = [c.removeprefix(prefix[kind]) for c in found]
-    if all(re.fullmatch(r"-?\d+(\.0*)?", c) for c in names): return kind, found, [int(float(c)) for c in names]
+    if all(re.fullmatch(r"-?(0|[1-9][0-9]*)(\.0*)?", c) for c in names): return kind, found, [int(float(c)) for c in names]
     return kind, found, [c == "True" for c in names] if {*names} == {"False", "True"} else names
 
 # %% ../nbs/05_outputs.ipynb #fbabcfb6

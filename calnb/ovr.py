@@ -136,7 +136,9 @@ class OneVsRest(Calibrator):
         self.binary, self.n_jobs = binary, n_jobs
 
     @property
-    def view(self): return getattr(self.binary, "view", "proba")
+    def view(self):
+        "What the map of one class works on."
+        return getattr(self.binary, "view", "proba")
 
     def _fit(self, X, y, w):
         self.maps_ = fit_maps(self.binary, X, y, w, self.n_jobs)

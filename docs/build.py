@@ -91,13 +91,16 @@ class Adapter:
     def notebook(self):
         marks = {c.id: names_defined(c) for c in self.chapter.nb.cells}
         nb = NBProcessor(nb=self.chapter.nb, procs=Procs().procs(), process=True).nb
-        cells, titles = [], 0
+        cells, titles, heading = [], 0, self.chapter.title
         for cell in nb.cells:
             if cell.cell_type == "markdown":
+                found = re.findall(r"^#+ +(.+)", re.sub(r"(?ms)^```.*?^```", "", cell.source), re.M)
+                heading = re.sub(r"[`*$]", "", found[-1]) if found else heading
                 titles += (own := len(re.findall(r"^# ", re.sub(r"(?ms)^```.*?^```", "", cell.source), re.M)))
                 cell.source = self.text(self.head(cell.source) if own and titles == own else cell.source)
             elif cell.cell_type == "code":
                 if not self.code(cell): continue
+                cell.metadata["mystnb"] = {"image": {"alt": f"Figure: {heading}"}}        # else the name of a file would be read aloud
                 spans = "".join(f'<span id="{anchor(n)}"></span>' for n in marks.get(cell.id, []))
                 if spans:
                     cell.metadata.setdefault("tags", []).append("exported")         # custom.css marks the library's own code

@@ -44,7 +44,7 @@ def shown(output, images):
     data = output.get("data", {})
     if "image/png" in data:
         images.append(base64.b64decode(text(data["image/png"])))
-        return f"![](docs/images/index_{len(images)}.png)"
+        return f"![What the code above draws](docs/images/index_{len(images)}.png)"
     if "text/markdown" in data: return text(data["text/markdown"]).strip()
     plain = text(output.get("text", "") if output.get("name") == "stdout" else data.get("text/plain", "")).rstrip()
     return fence(plain) if plain else ""
