@@ -358,6 +358,19 @@ def described(thing):
     return f"{type(thing).__name__}({', '.join(f'{k}={described(v)}' for k, v in sorted(params.items()))})"
 
 
+def _check_least(least):
+    "ValueError for the first value that is too low, of a dictionary from name to value and lowest."
+    for name, (value, low) in least.items():
+        if value < low: raise ValueError(f"{name} is {value}. Expected at least {low}.")
+
+
+def _check_tables(tables):
+    "ValueError if the labels of a table are not 0..K-1."
+    for name, (_, y) in tables.items():
+        if not np.array_equal(np.unique(y), np.arange(np.max(y) + 1 if np.asarray(y).dtype.kind in "iu" else 0)):
+            raise ValueError(f"the labels of {name!r} are not 0..K-1, each seen. Use np.unique(y, return_inverse=True)[1].")
+
+
 def check_plan(store, plan, names, retry=False):
     """Note the settings of a store, and what its names stand for; ValueError if either was another.
 
@@ -458,13 +471,9 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     wrong = limits.keys() - tables.keys()
     if wrong: raise ValueError(f"max_rows names {min(wrong)!r}, which is no table.")
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
-    for name, (_, y) in tables.items():
-        if not np.array_equal(np.unique(y), np.arange(np.max(y) + 1 if np.asarray(y).dtype.kind in "iu" else 0)):
-            raise ValueError(f"the labels of {name!r} are not 0..K-1, each seen. Use np.unique(y, return_inverse=True)[1].")
+    _check_tables(tables)
     least = {"folds": (folds, 2), "inner": (inner, 2), "repetitions": (repetitions, 1), "n_resamples": (n_resamples, 0)}
-    least |= {f"max_rows of {name!r}": (rows, 1) for name, rows in limits.items() if rows is not None}
-    for name, (value, low) in least.items():
-        if value < low: raise ValueError(f"{name} is {value}. Expected at least {low}.")
+    _check_least(least | {f"max_rows of {name!r}": (rows, 1) for name, rows in limits.items() if rows is not None})
     plan = {"kind": "tables", "folds": folds, "inner": inner, "max_rows": max_rows, "n_resamples": n_resamples,
             "convention": convention, "seed": seed}
     check_plan(store, plan, {"table": {name: joblib_hash(table) for name, table in tables.items()},
@@ -603,7 +612,7 @@ def bench_outputs(files, store, *, calibrators=None, convention=None, n_resample
     calibrators, stems = calibrators or default_calibrators(), [Path(file).stem for file in files]
     twice = [stem for stem in stems if stems.count(stem) > 1]
     if twice: raise ValueError(f"{stems.count(twice[0])} files are called {twice[0]!r}, which names their results. Rename one.")
-    if n_resamples < 0: raise ValueError(f"n_resamples is {n_resamples}. Expected 0 or more.")
+    _check_least({"n_resamples": (n_resamples, 0)})
     plan = {"kind": "outputs", "convention": convention, "n_resamples": n_resamples, "seed": seed}
     there = {Path(file).stem: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if Path(file).is_file()}
     check_plan(store, plan, {"outputs": there,
