@@ -54,7 +54,7 @@ def log_loss(y, P, *, floor=0.0, convention=None, sample_weight=None, classes=No
     ValueError : as `check_probs`, `check_labels` and `check_weights` do
     """
     y, P, w = _checked(y, P, sample_weight, classes)
-    p = np.maximum(P[np.arange(len(y)), y].astype(np.float64), 1e-15 if _is_kull(convention) else floor)
+    p = np.clip(P[np.arange(len(y)), y].astype(np.float64), 1e-15 if _is_kull(convention) else floor, 1)
     with np.errstate(divide="ignore"): return float(0.0 - np.average(np.log(p), weights=w))
 
 # %% ../nbs/10_metrics.ipynb #a2031887
