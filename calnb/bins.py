@@ -72,9 +72,10 @@ def quantile_edges(p, n_bins, sample_weight=None):
 
     Raises
     ------
-    ValueError : if n_bins is not a positive whole number, or as `check_weights` does
+    ValueError : if n_bins is not a positive whole number, p not finite, or as `check_weights` does
     """
     p, targets = as_floats(p, "p"), uniform_edges(n_bins)[1:-1]
+    if not np.isfinite(p).all(): raise ValueError(f"p[{int(np.argmin(np.isfinite(p)))}] is not finite. Drop the row first.")
     w = check_weights(sample_weight, len(p))
     values, place = np.unique(p[w > 0], return_inverse=True)
     c = np.concatenate([[0], np.bincount(place, w[w > 0]).cumsum()])               # c[i]: weight of the i smallest values

@@ -25,8 +25,14 @@ def draw_labels(Q, seed=0):
     Returns
     -------
     (n,) integers 0..K-1
+
+    Raises
+    ------
+    ValueError : a row that holds NaN or infinity
     """
     ends = np.cumsum(Q, axis=1)
+    finite = np.isfinite(ends[:, -1])
+    if not finite.all(): raise ValueError(f"Q[{int(np.argmin(finite))}] is not a row of numbers.")
     u = 1 - np.random.default_rng(seed).random((len(ends), 1))
     return (ends < u * ends[:, -1:]).sum(axis=1)
 

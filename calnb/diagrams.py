@@ -120,7 +120,12 @@ def consistency_band(curve, level=0.95):
     Returns
     -------
     lower, upper : (B,) in [0, 1]; NaN where a bin is empty
+
+    Raises
+    ------
+    ValueError : a level outside of 0 to 1
     """
+    if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
     n = np.where(curve.count > 0, np.maximum(np.round(curve.count), 1), np.nan)
     mean = np.minimum(curve.mean_p, 1)                             # 1 and its rounding
     return tuple(binom.ppf(q, n, mean) / n for q in ((1 - level) / 2, (1 + level) / 2))

@@ -301,9 +301,11 @@ def frame_classes(P, y, classes=None):
     found = set(map(str, np.unique(y).tolist()))
     if not found & set(names): return None
     kind = {"b": {"False": False, "True": True}.get, "U": str, "S": str}.get(y.dtype.kind, _whole)
-    wrong = found - set(names) or {c for c in names if kind(c) is None}
-    if wrong: raise ValueError(f"the columns of P are {', '.join(names)}: some are labels, but {min(wrong)!r} is only "
-                               "one of the two. Rename them, or pass classes=[...] from left to right.")
+    lost, strange = sorted(found - set(names)), [c for c in names if kind(c) is None]
+    if lost or strange:
+        what = f"the label {lost[0]!r} has no column" if lost else f"{strange[0]!r} cannot be one"
+        raise ValueError(f"the columns of P are {', '.join(names)}: some are labels, but {what}. Rename them, or "
+                         "pass classes=[...] from left to right.")
     return [kind(c) for c in names]
 
 # %% ../nbs/01_simplex.ipynb #dd77bafc
