@@ -38,7 +38,7 @@ from .ovr import OneVsRest
 from .ranks import average_ranks
 from .scaling import TemperatureScaling, VectorScaling, matrix_penalty, path_losses
 from .significance import consistency_test
-from .simplex import FLOOR, check_labels, check_probs, safe_log
+from .simplex import FLOOR, check_labels, check_probs, frame_classes, safe_log
 
 # %% ../nbs/61_benchmark.ipynb #4ad6675e
 class Cell(NamedTuple):
@@ -261,8 +261,8 @@ def bench_measures(y, P, *, convention=None, n_resamples=1000, n_bins=15, seed=0
     -------
     dictionary from name to float
     """
-    bins, P = {"n_bins": n_bins, "convention": convention}, check_probs(P)
-    y = check_labels(y, *P.shape)[0]
+    bins, classes, P = {"n_bins": n_bins, "convention": convention}, frame_classes(P, y), check_probs(P)
+    y = check_labels(y, *P.shape, classes)[0]
     found = {"accuracy": float(np.mean(P.argmax(axis=1) == y)), "log loss": log_loss(y, P, floor=FLOOR, convention=convention),
              "Brier": brier_score(y, P, convention=convention), "conf-ECE": confidence_ece(y, P, **bins),
              "cw-ECE": classwise_ece(y, P, **bins), "TECE": thresholded_ece(y, P, n_bins=n_bins),

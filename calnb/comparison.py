@@ -89,8 +89,8 @@ def measure(y, P, *, n_bins=15):
     P : (n, K) probabilities
     n_bins : bins of the calibration errors
     """
-    P = check_probs(P)
-    y = check_labels(y, *P.shape)[0]
+    classes, P = frame_classes(P, y), check_probs(P)
+    y = check_labels(y, *P.shape, classes)[0]
     return {"accuracy": float(np.mean(P.argmax(axis=1) == y)),
             "log loss": log_loss(y, P, floor=FLOOR), "Brier": brier_score(y, P),
             "conf-ECE": confidence_ece(y, P, n_bins=n_bins), "cw-ECE": classwise_ece(y, P, n_bins=n_bins),

@@ -122,7 +122,7 @@ def _refuse_choices(binning, closed):
 # %% ../nbs/10_metrics.ipynb #e61f434c
 def confidence_stats(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
     """The sums (B.3) that `confidence_ece` is made of, as a BinStats with C = 1; parameters and errors as there."""
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     if _is_kull(convention): _refuse_choices(binning, closed)
     edges = _edges(P.max(axis=1, keepdims=True), n_bins, binning, sample_weight)
     return confidence_bins(y, P, edges, closed=closed, sample_weight=sample_weight, classes=classes)
@@ -182,7 +182,7 @@ def maximum_calibration_error(y, P, *, n_bins=15, binning="uniform", closed="rig
 # %% ../nbs/10_metrics.ipynb #d32328a3
 def classwise_stats(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
     """The sums (B.3) that `class_ece` is made of, as a BinStats with C = K; parameters and errors as there."""
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     if _is_kull(convention):
         _refuse_choices(binning, closed)
         edges, closed = np.append(uniform_edges(n_bins - 1), np.inf), "left"        # [1, inf] holds 1 alone

@@ -116,7 +116,7 @@ def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None
     if statistic not in ("confidence", "classwise"):
         raise ValueError(f"statistic is {statistic!r}. Expected 'confidence' or 'classwise'.")
     sums, prepare = (confidence_stats, _confidence_draws) if statistic == "confidence" else (classwise_stats, _classwise_draws)
-    P = check_probs(P)
+    classes, P = frame_classes(P, y, classes), check_probs(P)
     stats = sums(y, P, n_bins=n_bins, binning=binning, closed=closed, convention=convention, classes=classes)
     draw, rng, m = prepare(P, stats), np.random.default_rng(seed), max(1, 2**20 // max(len(P), stats.weight.size))
     scale = len(P) if convention else stats.weight.sum()            # for the mean over classes, n * C
