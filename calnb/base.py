@@ -11,9 +11,8 @@ import json
 import math
 import pickle
 import sys
-from base64 import b64decode, b64encode
-
 import warnings
+from base64 import b64decode, b64encode
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
