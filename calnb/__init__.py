@@ -17,8 +17,8 @@ True
 __version__ = "0.1.0"
 
 from .simplex import (
-    CORNERS, FLOOR, LOWEST_LOG, SUM_TOLERANCE, as_columns, as_floats, as_labels, check_labels, check_logits,
-    check_probs, check_weights, frame_classes, logits_to_logp, normalize, one_hot, safe_log, to_plane)
+    CORNERS, FLOOR, LOWEST_LOG, SUM_TOLERANCE, as_columns, as_floats, as_labels, check_forecasts, check_labels,
+    check_logits, check_probs, check_weights, frame_classes, logits_to_logp, normalize, one_hot, safe_log, to_plane)
 from .data import (
     bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores, DirichletScores, draw_labels,
     Overconfident, overconfident)

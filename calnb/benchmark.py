@@ -28,17 +28,17 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from .base import Identity, progress
 from .beta import BetaCalibration
-from .comparison import default_calibrators, text_table, write_whole
+from .comparison import default_calibrators, measure, text_table, write_whole
 from .dirichlet import DirichletCalibration, DirichletCalibrationCV
 from .histogram import HistogramBinning, HistogramBinningCV
 from .isotonic import IsotonicCalibration
-from .metrics import brier_score, classwise_ece, confidence_ece, log_loss, maximum_calibration_error, thresholded_ece
+from .metrics import log_loss
 from .outputs import load_outputs
 from .ovr import OneVsRest
 from .ranks import average_ranks
 from .scaling import TemperatureScaling, VectorScaling, matrix_penalty, path_losses
 from .significance import consistency_test
-from .simplex import FLOOR, check_labels, check_probs, frame_classes, safe_log
+from .simplex import FLOOR, check_forecasts, safe_log
 
 # %% ../nbs/61_benchmark.ipynb #4ad6675e
 class Cell(NamedTuple):
@@ -261,12 +261,8 @@ def bench_measures(y, P, *, convention=None, n_resamples=1000, n_bins=15, seed=0
     -------
     dictionary from name to float
     """
-    bins, classes, P = {"n_bins": n_bins, "convention": convention}, frame_classes(P, y), check_probs(P)
-    y = check_labels(y, *P.shape, classes)[0]
-    found = {"accuracy": float(np.mean(P.argmax(axis=1) == y)), "log loss": log_loss(y, P, floor=FLOOR, convention=convention),
-             "Brier": brier_score(y, P, convention=convention), "conf-ECE": confidence_ece(y, P, **bins),
-             "cw-ECE": classwise_ece(y, P, **bins), "TECE": thresholded_ece(y, P, n_bins=n_bins),
-             "MCE": maximum_calibration_error(y, P, **bins)}
+    (y, P, _), bins = check_forecasts(y, P), {"n_bins": n_bins, "convention": convention}
+    found = measure(y, P, **bins)
     if n_resamples:
         for name, kind in (("p-conf-ECE", "confidence"), ("p-cw-ECE", "classwise")):
             found[name] = consistency_test(y, P, kind, n_resamples, seed, **bins).pvalue

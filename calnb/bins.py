@@ -10,7 +10,7 @@ __all__ = ['uniform_edges', 'bin_index', 'quantile_edges', 'classwise_quantile_e
 from dataclasses import dataclass
 
 import numpy as np
-from .simplex import as_floats, check_labels, check_probs, check_weights, frame_classes
+from .simplex import as_floats, check_forecasts, check_labels, check_probs, check_weights
 
 # %% ../nbs/04_bins.ipynb #47dd33b5
 def uniform_edges(n_bins):
@@ -210,8 +210,8 @@ def confidence_bins(y, P, edges, *, closed="right", sample_weight=None, classes=
     ------
     ValueError : as `check_probs` and `check_labels` do
     """
-    classes, P = frame_classes(P, y, classes), check_probs(P)
-    right = P.argmax(axis=1) == check_labels(y, *P.shape, classes)[0]
+    y, P, _ = check_forecasts(y, P, classes)
+    right = P.argmax(axis=1) == y
     w = None if sample_weight is None else check_weights(sample_weight, len(P))
     return _sums(P.max(axis=1, keepdims=True), right - 1, edges, closed, w)
 
@@ -234,6 +234,5 @@ def classwise_bins(y, P, edges, *, closed="right", sample_weight=None, classes=N
     ------
     ValueError : as `check_probs` and `check_labels` do
     """
-    classes, P = frame_classes(P, y, classes), check_probs(P)
-    y = check_labels(y, *P.shape, classes)[0]
+    y, P, _ = check_forecasts(y, P, classes)
     return _sums(P, y, edges, closed, None if sample_weight is None else check_weights(sample_weight, len(P)))

@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from . import __version__
 from .base import Calibrator, as_view
 from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outputs, run_bench_uci
 from .comparison import (
@@ -84,9 +85,9 @@ def read_map(path):
 def run_compare(args):
     """`calnb compare`: the table of a comparison; with --out, its report is written."""
     calibrators = pick_calibrators(args.calibrators)
-    if args.out: check_free(args.out, force=args.force)
     outputs = digits_outputs(args.seed) if args.file is None else \
         load_outputs(args.file, inputs=args.inputs, split=args.split, seed=args.seed)
+    if args.out: check_free(args.out, force=args.force)          # before the long part of the work, not after
     result = compare_outputs(outputs, calibrators, n_resamples=args.resamples, seed=args.seed)
     return f"{result}\n\nreport: {result.save(args.out, force=args.force)}" if args.out else str(result)
 
@@ -329,6 +330,7 @@ def make_parser():
     """The grammar of the command line: an `argparse.ArgumentParser` with one sub-command for each job."""
     parser = argparse.ArgumentParser(prog="calnb", description="Calibrate the probabilities of a classifier.",
                                      epilog="calnb JOB --help says more about each.")
+    parser.add_argument("--version", action="version", version=f"calnb {__version__}")
     jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
     for add in (add_compare, add_calibrate, add_apply, add_evaluate, add_benchmarks): add(jobs)
     return parser

@@ -34,7 +34,7 @@ from .mixture import AutoCalibration
 from .na_fir import NAFIR
 from .outputs import Outputs
 from .ovr import OneVsRest
-from .simplex import FLOOR, as_labels, check_labels, check_probs, frame_classes
+from .simplex import FLOOR, as_labels, check_forecasts, check_labels, frame_classes
 
 # %% ../nbs/51_comparison.ipynb #b5c6a09b
 def default_calibrators(K=2):
@@ -80,7 +80,7 @@ def name_calibrators(calibrators=None, K=2):
     return named
 
 # %% ../nbs/51_comparison.ipynb #2200ecf5
-def measure(y, P, *, n_bins=15):
+def measure(y, P, *, n_bins=15, convention=None):
     """All measures of the table, as a dictionary from the name of the column to its value.
 
     Parameters
@@ -88,13 +88,13 @@ def measure(y, P, *, n_bins=15):
     y : (n,) labels, see `check_labels`
     P : (n, K) probabilities
     n_bins : bins of the calibration errors
+    convention : None or "kull2019", as in chapter 10; TECE, which is not of that paper, knows no other
     """
-    classes, P = frame_classes(P, y), check_probs(P)
-    y = check_labels(y, *P.shape, classes)[0]
+    (y, P, _), bins = check_forecasts(y, P), {"n_bins": n_bins, "convention": convention}
     return {"accuracy": float(np.mean(P.argmax(axis=1) == y)),
-            "log loss": log_loss(y, P, floor=FLOOR), "Brier": brier_score(y, P),
-            "conf-ECE": confidence_ece(y, P, n_bins=n_bins), "cw-ECE": classwise_ece(y, P, n_bins=n_bins),
-            "TECE": thresholded_ece(y, P, n_bins=n_bins), "MCE": maximum_calibration_error(y, P, n_bins=n_bins)}
+            "log loss": log_loss(y, P, floor=FLOOR, convention=convention), "Brier": brier_score(y, P, convention=convention),
+            "conf-ECE": confidence_ece(y, P, **bins), "cw-ECE": classwise_ece(y, P, **bins),
+            "TECE": thresholded_ece(y, P, n_bins=n_bins), "MCE": maximum_calibration_error(y, P, **bins)}
 
 # %% ../nbs/51_comparison.ipynb #dc45aa67
 def rank_columns(values):

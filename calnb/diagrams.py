@@ -16,7 +16,7 @@ from scipy.stats import binom
 from sklearn.utils.validation import check_is_fitted
 from .bins import classwise_bins, confidence_bins, uniform_edges
 from .significance import consistency_test
-from .simplex import CORNERS, check_labels, check_probs, frame_classes, to_plane
+from .simplex import CORNERS, check_forecasts, to_plane
 
 # %% ../nbs/12_diagrams.ipynb #21cc7090
 @dataclass(frozen=True, eq=False)
@@ -104,9 +104,8 @@ def classwise_curves(y, P, *, n_bins=15, classes=None):
     -------
     list of K `ReliabilityCurve`; the ece of each is the class-ECE, their mean the classwise ECE
     """
-    classes, P = frame_classes(P, y, classes), check_probs(P)
-    names = [f"class {name}" for name in check_labels(y, *P.shape, classes)[1]]
-    return reliability_curves(classwise_bins(y, P, uniform_edges(n_bins), classes=classes), names)
+    y, P, classes = check_forecasts(y, P, classes)
+    return reliability_curves(classwise_bins(y, P, uniform_edges(n_bins)), [f"class {name}" for name in classes])
 
 # %% ../nbs/12_diagrams.ipynb #535c3cc6
 def consistency_band(curve, level=0.95):
@@ -357,9 +356,8 @@ def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     ------
     ValueError : if P has not 3 columns, or as `check_probs` and `check_labels` do
     """
-    classes, P = frame_classes(P, y, classes), check_probs(P)
+    y, P, _ = check_forecasts(y, P, classes)
     if P.shape[1] != 3: raise ValueError(f"P has {P.shape[1]} columns. A triangle shows exactly 3.")
-    y = check_labels(y, *P.shape, classes)[0]
     inside = P + 1e-9 * (np.array([.46, .31, .23]) - P)                # off the lines, on which tenths and votes lie
     cells, cell = np.unique(np.floor(m * inside), axis=0, return_inverse=True)
     cell = cell.ravel()                                     # numpy 2.0 alone returns a column

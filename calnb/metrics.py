@@ -16,13 +16,12 @@ from functools import partial
 import numpy as np
 from scipy.special import entr, rel_entr
 from .bins import bin_index, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges, uniform_edges
-from .simplex import FLOOR, check_labels, check_probs, check_weights, frame_classes
+from .simplex import FLOOR, check_forecasts, check_weights
 
 # %% ../nbs/10_metrics.ipynb #adef2b58
 def _checked(y, P, sample_weight, classes):
     "Labels as column numbers, checked probabilities, float64 weights; rows of weight zero are gone."
-    classes, P = frame_classes(P, y, classes), check_probs(P)
-    y, w = check_labels(y, *P.shape, classes)[0], check_weights(sample_weight, len(P))
+    (y, P, _), w = check_forecasts(y, P, classes), check_weights(sample_weight, len(P))
     return (y, P, w) if w.all() else (y[w > 0], P[w > 0], w[w > 0])
 
 
@@ -122,10 +121,10 @@ def _refuse_choices(binning, closed):
 # %% ../nbs/10_metrics.ipynb #e61f434c
 def confidence_stats(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
     """The sums (B.3) that `confidence_ece` is made of, as a BinStats with C = 1; parameters and errors as there."""
-    classes, P = frame_classes(P, y, classes), check_probs(P)
+    y, P, _ = check_forecasts(y, P, classes)
     if _is_kull(convention): _refuse_choices(binning, closed)
     edges = _edges(P.max(axis=1, keepdims=True), n_bins, binning, sample_weight)
-    return confidence_bins(y, P, edges, closed=closed, sample_weight=sample_weight, classes=classes)
+    return confidence_bins(y, P, edges, closed=closed, sample_weight=sample_weight)
 
 # %% ../nbs/10_metrics.ipynb #42d386c5
 def confidence_ece(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
@@ -182,12 +181,12 @@ def maximum_calibration_error(y, P, *, n_bins=15, binning="uniform", closed="rig
 # %% ../nbs/10_metrics.ipynb #d32328a3
 def classwise_stats(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):
     """The sums (B.3) that `class_ece` is made of, as a BinStats with C = K; parameters and errors as there."""
-    classes, P = frame_classes(P, y, classes), check_probs(P)
+    y, P, _ = check_forecasts(y, P, classes)
     if _is_kull(convention):
         _refuse_choices(binning, closed)
         edges, closed = np.append(uniform_edges(n_bins - 1), np.inf), "left"        # [1, inf] holds 1 alone
     else: edges = _edges(P, n_bins, binning, sample_weight)
-    return classwise_bins(y, P, edges, closed=closed, sample_weight=sample_weight, classes=classes)
+    return classwise_bins(y, P, edges, closed=closed, sample_weight=sample_weight)
 
 
 def class_ece(y, P, *, n_bins=15, binning="uniform", closed="right", convention=None, sample_weight=None, classes=None):

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from .base import progress
 from .bins import bin_index, uniform_edges
 from .metrics import classwise_stats, confidence_stats
-from .simplex import check_labels, check_probs, frame_classes, one_hot, normalize, safe_log
+from .simplex import check_forecasts, one_hot, normalize, safe_log
 
 # %% ../nbs/11_significance.ipynb #159d3eb3
 def _top_misses(top, m, rng):
@@ -116,8 +116,8 @@ def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None
     if statistic not in ("confidence", "classwise"):
         raise ValueError(f"statistic is {statistic!r}. Expected 'confidence' or 'classwise'.")
     sums, prepare = (confidence_stats, _confidence_draws) if statistic == "confidence" else (classwise_stats, _classwise_draws)
-    classes, P = frame_classes(P, y, classes), check_probs(P)
-    stats = sums(y, P, n_bins=n_bins, binning=binning, closed=closed, convention=convention, classes=classes)
+    y, P, _ = check_forecasts(y, P, classes)
+    stats = sums(y, P, n_bins=n_bins, binning=binning, closed=closed, convention=convention)
     draw, rng, m = prepare(P, stats), np.random.default_rng(seed), max(1, 2**20 // max(len(P), stats.weight.size))
     scale = len(P) if convention else stats.weight.sum()            # for the mean over classes, n * C
 
@@ -255,9 +255,9 @@ def bootstrap_intervals(y, P, level=0.95, n_resamples=1000, seed=None, *, n_bins
     ValueError : as `confidence_ece` and `bootstrap_interval` do
     """
     _check_choices(level, n_resamples, method)
-    classes, P = frame_classes(P, y, classes), check_probs(P)
-    y, n, rng = check_labels(y, *P.shape, classes)[0], len(P), np.random.default_rng(seed)
-    contributions, m = _contributions(y, P, n_bins), max(1, 2**20 // max(n, P.shape[1] * n_bins))
+    y, P, _ = check_forecasts(y, P, classes)
+    n, rng, contributions = len(P), np.random.default_rng(seed), _contributions(y, P, n_bins)
+    m = max(1, 2**20 // max(n, P.shape[1] * n_bins))
     chunks = [min(m, n_resamples - a) for a in range(0, n_resamples, m)]
     draws = np.hstack([_measures(_resamples(n, c, rng), contributions) for c in progress(chunks, label="resamples")])
     observed = _measures(np.ones((1, n)), contributions)[:, 0]

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['CORNERS', 'SUM_TOLERANCE', 'LOWEST_LOG', 'FLOOR', 'to_plane', 'as_floats', 'as_columns', 'check_probs', 'normalize',
-           'check_logits', 'logits_to_logp', 'safe_log', 'as_labels', 'check_labels', 'frame_classes', 'one_hot',
-           'check_weights']
+           'check_logits', 'logits_to_logp', 'safe_log', 'as_labels', 'check_labels', 'frame_classes',
+           'check_forecasts', 'one_hot', 'check_weights']
 
 # %% ../nbs/01_simplex.ipynb #6b61be44
 import numpy as np
@@ -307,6 +307,22 @@ def frame_classes(P, y, classes=None):
         raise ValueError(f"the columns of P are {', '.join(names)}: some are labels, but {what}. Rename them, or "
                          "pass classes=[...] from left to right.")
     return [kind(c) for c in names]
+
+
+def check_forecasts(y, P, classes=None):
+    """Labels and probabilities together, as measures read them: `frame_classes`, `check_probs` and `check_labels` in one.
+
+    Returns
+    -------
+    y : (n,) integers 0..K-1, P : (n, K) probabilities, and classes : (K,) the labels that the columns stand for
+
+    Raises
+    ------
+    ValueError : as those three do
+    """
+    names, P = frame_classes(P, y, classes), check_probs(P)
+    y, classes = check_labels(y, *P.shape, names)
+    return y, P, classes
 
 # %% ../nbs/01_simplex.ipynb #dd77bafc
 def one_hot(y, K):
