@@ -79,6 +79,26 @@ def _warn_of_shares(w):
                       "so this is hardly any data. Are they relative? Multiply them by n / sum.", stacklevel=3)
 
 # %% ../nbs/03_base.ipynb #67d0d3aa
+def _warn_of_absent(y, w, P, classes):
+    "A warning if a class has no rows, though P expects many."
+    absent = np.flatnonzero(np.bincount(y, w, len(classes)) == 0)
+    expected = w @ P[:, absent]
+    if not (expected > 20).any(): return
+    k = absent[expected.argmax()]
+    shift = classes.dtype.kind in "iu" and classes[k] == 0
+    hint = f" Labels from 1 to {len(classes)}? Pass classes=range(1, {len(classes) + 1})." if shift else ""
+    warnings.warn(f"no row has the label {classes[k].item()!r}, though P expects about {expected.max():.0f} such rows. Are labels "
+                  f"and columns in step?{hint} If the class was left out, the fit learns that it does not occur.", stacklevel=3)
+
+
+def _check_columns(A, columns, K, known):
+    "ValueError if inputs of `predict_proba` have other columns than those of `fit`."
+    if A.ndim == 1 and K > 2: raise ValueError(f"P has one dimension, but the map has {K} classes. A single row is P[i:i+1].")
+    if A.ndim == 2 and A.shape[1] not in (1, K): raise ValueError(f"fitted on {K} classes, but P has {A.shape[1]} columns.")
+    if None not in (columns, known) and columns != known:
+        raise ValueError(f"fitted on columns {known}, but P has {columns}. Put them in the same order.")
+
+
 def _check_result(Q, first):
     "The rows themselves, or a ValueError if one is not a vector of probabilities; `first` is the number of the first row."
     good = (Q.min(axis=1) >= 0) & (np.abs(Q.sum(axis=1) - 1) <= 1e-9)           # False where anything is NaN
@@ -113,6 +133,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         X = as_view(P, self.inputs, self.view)
         y, classes = check_labels(y, *X.shape, frame_classes(P, y, self.classes))
         w = check_weights(sample_weight, len(X))
+        if not np.bincount(y, w, X.shape[1]).all(): _warn_of_absent(y, w, as_view(P, self.inputs, "proba"), classes)
         if not w.all(): X, y, w = X[w > 0], y[w > 0], w[w > 0]
         _warn_of_shares(w)
         self._fit(X, y, w)
@@ -122,19 +143,18 @@ class Calibrator(ClassifierMixin, BaseEstimator):
     def predict_proba(self, P):
         """Calibrated probabilities, (n, K) float64; rows sum to 1 within 1e-12. Needs memory for them and for little more."""
         check_is_fitted(self, "classes_")
-        A, K, columns = as_floats(P), self.n_classes_, _column_names(P)
+        A, K = as_floats(P), self.n_classes_
+        _check_columns(A, _column_names(P), K, self._columns)
         Q = np.empty((len(A) if A.ndim else 0, K))
         for rows in row_blocks(len(Q), K) or [...]:            # nothing to slice: as_view says what is wrong
             X = _block_view(A, rows, self.inputs, self.view)
-            if X.shape[1] != K: raise ValueError(f"fitted on {K} classes, but P has {X.shape[1]} columns.")
-            if None not in (columns, self._columns) and columns != self._columns:
-                raise ValueError(f"fitted on columns {self._columns}, but P has {columns}. Put them in the same order.")
             Q[rows] = _check_result(normalize(self._predict(X)), rows.start)
         return Q
 
     def predict(self, P):
         "The most probable label of each row after calibration, (n,); the first of equals."
-        return self.classes_[self.predict_proba(P).argmax(axis=1)]
+        Q = self.predict_proba(P)                              # first: it says if nothing is fitted
+        return self.classes_[Q.argmax(axis=1)]
 
     def to_dict(self):
         """Parameters and learned values as data for `json.dump`, exact to the last bit. ValueError if one is not data."""

@@ -28,7 +28,9 @@ def uniform_edges(n_bins):
     ------
     ValueError : if `n_bins` is not a positive whole number
     """
-    if n_bins < 1 or n_bins != int(n_bins): raise ValueError(f"n_bins is {n_bins}. Expected a whole number of at least 1.")
+    try: whole = n_bins >= 1 and n_bins == int(n_bins)
+    except (TypeError, ValueError, OverflowError): whole = False                # text, None, infinity
+    if not whole: raise ValueError(f"n_bins is {n_bins!r}. Expected a whole number of at least 1.")
     return np.arange(n_bins + 1) / n_bins
 
 # %% ../nbs/04_bins.ipynb #ba27fc62
@@ -130,6 +132,8 @@ class BinStats:
         if not same or self.weight.shape != other.weight.shape:
             raise ValueError("the two BinStats have different edges or classes. Compute both with the same edges.")
         return BinStats(self.weight + other.weight, self.sum_p + other.sum_p, self.hits + other.hits, self.edges, self.closed)
+
+    def __radd__(self, other): return self if other == 0 else NotImplemented       # `sum` begins with 0
 
     @property
     def mean_p(self): return _ratio(self.sum_p, self.weight)

@@ -130,7 +130,7 @@ class Chain(Composite):
     Attributes
     ----------
     steps_ : list of the fitted steps
-    named_steps : dictionary from their names to them
+    named_steps : dictionary from their names to them; before `fit`, to those that were given
     """
 
     def __init__(self, steps, *, cross_fit=True, n_folds=5, seed=0, inputs="proba", classes=None):
@@ -144,8 +144,7 @@ class Chain(Composite):
 
     @property
     def named_steps(self):
-        check_is_fitted(self, "steps_")
-        return dict(zip([name for name, _ in self._named()], self.steps_))
+        return dict(zip([name for name, _ in self._named()], getattr(self, "steps_", [cal for _, cal in self._named()])))
 
     def _fit(self, X, y, w):
         steps, parts, self.steps_ = [cal for _, cal in self._named()], [(X, y, w)], []
@@ -165,6 +164,7 @@ class Chain(Composite):
 
     def staged_predict_proba(self, P):
         "Probabilities after each step: an iterator over (n, K) arrays, the last of which is `predict_proba(P)`."
+        check_is_fitted(self, "steps_")
         for m in range(1, len(self.named_steps) + 1):
             first = copy(self)
             first.steps_ = self.steps_[:m]

@@ -20,7 +20,7 @@ from . import __version__
 from .base import Calibrator, as_view
 from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outputs, run_bench_uci
 from .comparison import (
-    check_free, compare_outputs, default_calibrators, digits_outputs, measure, resample, text_table, write_whole)
+    INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, measure, resample, text_table, write_whole)
 from .metrics import log_loss
 from .outputs import load_outputs, load_parts
 from .simplex import FLOOR
@@ -216,7 +216,7 @@ def run_evaluate(args):
              text_table(evaluation_cells(found)), "", *(f"{name.ljust(10)}{text}" for name, text in meant.items())]
     if args.resamples:
         lines += [f"p         chance that a calibrated model shows so large an error, from {args.resamples} draws of labels",
-                  f"95%       bootstrap interval from {args.resamples} draws of rows"]
+                  f"95%       {INTERVALS} ({args.resamples} draws of rows)"]
     return "\n".join(lines)
 
 # %% ../nbs/70_cli.ipynb #fad79217

@@ -166,7 +166,8 @@ def plot_reliability(curve, ax=None, *, title=None, color=MAP_COLOR, level=0.95,
     Parameters
     ----------
     curve : `ReliabilityCurve`
-    ax : Axes to draw on; None makes a figure. The counts become an inset below, the last of `ax.child_axes`
+    ax : Axes to draw on; None makes a figure. The counts and the words below are an inset, the last of `ax.child_axes`; a
+        figure of your own makes room for them with layout="constrained"
     title : what stands before the ECE; None: the name of the curve
     color : of the bars; `IDENTITY_COLOR` for a model that was not calibrated
     level : of the consistency band; None draws no band
@@ -185,7 +186,7 @@ def plot_reliability(curve, ax=None, *, title=None, color=MAP_COLOR, level=0.95,
     ax.set_title(f"{title or curve.name}: ECE {curve.ece:.4f}{_p_words(pvalue)}", fontsize=10, parse_math=False)
     ax.legend(loc="upper left", fontsize=7, handlelength=1, framealpha=.7, edgecolor="none")
     ax.tick_params(labelbottom=False)
-    plot_counts(curve, ax.inset_axes((0, -.28, 1, .2)), color=color)
+    plot_counts(curve, ax.inset_axes((0, -.28, 1, .2), sharex=ax), color=color)
     return ax
 
 # %% ../nbs/12_diagrams.ipynb #12de26c3
@@ -287,7 +288,7 @@ class ReliabilityDisplay:
     def plot(self, ax=None, *, color=MAP_COLOR):
         """Draw as many of the curves as there are axes, the worst ones if they do not all fit. Returns self.
 
-        ax : one Axes, or an array of them; None makes a figure with up to 12 panels
+        ax : one Axes, or an array of them, of a figure with layout="constrained"; None makes one with up to 12 panels
         color : of the bars"""
         m = min(len(self.curves), 12)
         rows = -(-m // 5)

@@ -79,6 +79,7 @@ class HistogramBinning(BinaryMap):
     ----------
     edges_ : (B+1,) increasing from 0 to 1; bins are closed on the right
     values_ : (B,) probability of class 1 in each bin; the midpoint of a bin without rows
+    n_bins_ : B, fewer than n_bins where equal scores allow no more
 
     References
     ----------
@@ -94,6 +95,7 @@ class HistogramBinning(BinaryMap):
             raise ValueError(f"smoothing is {self.smoothing}. Expected a finite number of at least 0.")
         s = round_scores(s)
         self.edges_ = histogram_edges(s, w, self.strategy, self.n_bins)
+        self.n_bins_ = len(self.edges_) - 1
         self.values_ = bin_values(*bin_sums(s, t, w, self.edges_), self.edges_, self.smoothing)
 
     def _predict_binary(self, s): return self.values_[bin_index(round_scores(s), self.edges_)]

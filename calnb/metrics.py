@@ -58,10 +58,11 @@ def log_loss(y, P, *, floor=0.0, convention=None, sample_weight=None, classes=No
 
 # %% ../nbs/10_metrics.ipynb #a2031887
 def _over_classes(values, reduction):
-    "Sum or mean of (K,) values."
+    "Mean or sum of (K,) values, or the values."
     if reduction == "mean": return float(np.mean(values))
     if reduction == "sum": return float(np.sum(values))
-    raise ValueError(f"reduction is {reduction!r}. Expected 'mean' or 'sum'.")
+    if reduction == "none": return values
+    raise ValueError(f"reduction is {reduction!r}. Expected 'mean', 'sum' or 'none'.")
 
 
 def brier_score(y, P, *, reduction="sum", convention=None, sample_weight=None, classes=None):
@@ -212,7 +213,7 @@ def classwise_ece(y, P, *, reduction="mean", n_bins=15, binning="uniform", close
 
     Parameters and errors as `confidence_ece`, except
 
-    reduction : over classes, "mean" or "sum" (K times as much); for the errors themselves see `class_ece`
+    reduction : over classes, "mean", "sum" (K times as much) or "none": the errors (K,) of `class_ece`
     convention : None, or "kull2019": reduction="sum", and bins as in `class_ece`
 
     Returns

@@ -302,19 +302,21 @@ class Mixture(Composite):
         return found.mix([partial(tree_output, tree, leaf, outputs, self.inputs) for leaf in self.leaves_])
 
 # %% ../nbs/44_mixture.ipynb #9fc63f29
-def auto_maps(K):
-    """The maps that `AutoCalibration` mixes for K classes: a list of pairs (name, calibrator), the two trusted ones first."""
+def auto_maps(K, n=np.inf):
+    """The maps that `AutoCalibration` mixes for K classes and n rows: pairs (name, calibrator), the two trusted ones first."""
     maps = [("identity", Identity()), ("temperature", TemperatureScaling()), ("na-fir", NAFIR())]
     if K > 200: return maps + [("temperature, na-fir", Chain([TemperatureScaling(), NAFIR()]))]
-    return maps + [("vector", Chain([Identity(), VectorScaling(None)])), ("matrix", MatrixScaling()),
-                   ("matrix, na-fir", Chain([MatrixScaling(), NAFIR()])), ("na-fir, matrix", Chain([NAFIR(), MatrixScaling()]))]
+    maps.append(("vector", Chain([Identity(), VectorScaling(None)])))
+    if n < 10 * K: return maps
+    return maps + [("matrix", MatrixScaling()), ("matrix, na-fir", Chain([MatrixScaling(), NAFIR()])),
+                   ("na-fir, matrix", Chain([NAFIR(), MatrixScaling()]))]
 
 # %% ../nbs/44_mixture.ipynb #aeda86a8
 class AutoCalibration(Calibrator):
     """For anyone who would rather not choose: a cautious `Mixture` of the maps of `auto_maps`. No parameter to set.
 
     May change the ranking of classes, and is another map for every class, up to 200 classes; beyond, neither. Free parameters:
-    those of the maps in use, their weights and a slope.
+    those of the maps in use, their weights and a slope. Matrices take part from ten rows per class on.
 
     Parameters
     ----------
@@ -339,8 +341,8 @@ class AutoCalibration(Calibrator):
 
     def _fit(self, X, y, w):
         K = X.shape[1]
-        m = self.mixture_ = Mixture(auto_maps(K), trusted=2, repair=True, cv=self.cv, seed=self.seed, n_jobs=self.n_jobs,
-                                    inputs=self.inputs)
+        m = self.mixture_ = Mixture(auto_maps(K, w.sum()), trusted=2, repair=True, cv=self.cv, seed=self.seed,
+                                    n_jobs=self.n_jobs, inputs=self.inputs)
         m._fit(X, y, w)                                          # not `fit`: X was checked in the precision it came in
         m.classes_, m.n_classes_, m.n_features_in_, m._columns = np.arange(K), K, K, None
         self.weights_, self.names_, self.held_out_loss_ = m.weights_, m.names_, m.held_out_loss_

@@ -54,7 +54,9 @@ def best_beta(logp, y, w=None, *, bounds=(1e-2, 1e2)):
     S = logp - logp.max(axis=1, keepdims=True)
     s_true, w = S[np.arange(len(y)), y], np.ones(len(y)) if w is None else w
     if S.any() and not s_true.any(): return bounds[1]                # never wrong: the slope may underflow long before that
-    (lo, hi), beta, untried = bounds, float(np.clip(1.0, *bounds)), set(bounds)
+    m = S.size // 2**18
+    start = best_beta(S[::m], y[::m], w[::m], bounds=bounds) if m > 3 else 1.0
+    (lo, hi), beta, untried = bounds, float(np.clip(1.0 if start in bounds else start, *bounds)), set(bounds)
     while True:
         untried.discard(beta)
         g, curvature = _slope_and_curvature(beta, S, s_true, w)
@@ -97,11 +99,13 @@ class TemperatureScaling(Calibrator):
         self.beta_ = best_beta(X, y, w, bounds=(float(lo), float(hi)))
         self.temperature_ = 1 / self.beta_
         if self.beta_ in self.bounds:
-            S, rows, why = X - X.max(axis=1, keepdims=True), np.arange(len(y)), "the best value lies beyond"
-            if self.beta_ == hi and not S[rows, y].any(): why = "the model is never wrong on these rows"
-            if self.beta_ == lo and w @ (S.mean(axis=1) - S[rows, y]) >= 0: why = "the model is no better than guessing"
-            warnings.warn(f"no temperature is best: beta_ stopped at its bound {self.beta_:g}, since {why}. "
-                          "Use more rows, or other bounds.", ConvergenceWarning, stacklevel=3)
+            S, rows, why = X - X.max(axis=1, keepdims=True), np.arange(len(y)), "the best value lies beyond. Use other bounds"
+            if self.beta_ == hi and not S[rows, y].any():
+                why = "the model is never wrong on these rows. Was it trained on them? Use others, or more"
+            if self.beta_ == lo and w @ (S.mean(axis=1) - S[rows, y]) >= 0:
+                why = "the model is no better than guessing. Are its columns in the order of the classes?"
+            warnings.warn(f"no temperature is best: beta_ stopped at its bound {self.beta_:g}, since {why}", ConvergenceWarning,
+                          stacklevel=3)
 
     def _predict(self, X): return softmax(self.beta_ * X, axis=1)
 
@@ -182,7 +186,7 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
 class MatrixScaling(Calibrator):
     """Softmax of a linear map (V.M), on logits, or on log-probabilities if given probabilities.
 
-    Keeps no ranking of classes; no class is treated like another; K(K+1) free parameters, held back by a penalty.
+    Keeps no ranking of classes; another map for every class; K(K+1) free parameters, held back by a penalty.
 
     Parameters
     ----------
@@ -294,7 +298,7 @@ def path_losses(X, y, split, penalties, tol=1e-4):
 class MatrixScalingCV(Calibrator):
     """Matrix scaling with the strengths chosen by cross-validation, as Kull et al. 2019, section 4.2.
 
-    Keeps no ranking of classes; no class is treated like another; K(K+1) free parameters.
+    Keeps no ranking of classes; another map for every class; K(K+1) free parameters.
 
     Parameters
     ----------

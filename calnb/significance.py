@@ -7,6 +7,7 @@ __all__ = ['ConsistencyTest', 'consistency_test', 'plot_null', 'BootstrapInterva
 
 # %% ../nbs/11_significance.ipynb #df718a46
 from dataclasses import dataclass
+from inspect import signature
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -161,7 +162,7 @@ class BootstrapInterval:
 
     Attributes
     ----------
-    low, high : ends of the interval
+    low, high : ends of the interval; `low, high = interval` unpacks them
     estimate : the measure on the rows themselves
     level : intended probability that the interval holds the true value
     bias : mean of the resamples less their true value, in the unit of the measure: what resampling adds
@@ -171,6 +172,8 @@ class BootstrapInterval:
     estimate: float
     level: float
     bias: float
+
+    def __iter__(self): return iter((self.low, self.high))
 
 
 def _check_choices(level, n_resamples, method):
@@ -182,6 +185,7 @@ def _check_choices(level, n_resamples, method):
 
 def _interval(draws, estimate, world, level, method):
     "The interval of resampled values (R,); `world` is the value in the bootstrap world."
+    if np.ndim(estimate): raise ValueError(f"the metric returned shape {np.shape(estimate)}. Expected one number: pick an entry.")
     if not np.isfinite(draws).all():
         raise ValueError("the metric is not finite on some resamples. For a log loss with probabilities of 0, give it a floor: "
                          "functools.partial(log_loss, floor=FLOOR).")
@@ -195,7 +199,7 @@ def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *,
 
     Parameters
     ----------
-    metric : function (y, P, sample_weight=...) that returns a number; set options with `functools.partial`
+    metric : function (y, P), with `sample_weight` or without, that returns a number; set options with `functools.partial`
     y, P : (n,) labels, (n, K) probabilities, as the metric takes them
     level : intended probability that the interval holds the true value
     n_resamples : how often the rows are resampled
@@ -212,9 +216,11 @@ def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *,
     """
     _check_choices(level, n_resamples, method)
     n, rng = len(P), np.random.default_rng(seed)
-    weights = (_resamples(n, 1, rng)[0] for _ in range(n_resamples))
-    draws = [metric(y, P, sample_weight=w) for w in progress(weights, n_resamples, "resamples")]
-    return _interval(draws, metric(y, P), metric(y, P, sample_weight=np.full(n, 1e9)), level, method)
+    counts = (_resamples(n, 1, rng)[0] for _ in range(n_resamples))
+    weighed, labels, rows = "sample_weight" in signature(metric).parameters, np.asarray(y), np.asarray(P)
+    def value(w): return metric(y, P, sample_weight=w) if weighed else metric(np.repeat(labels, w), np.repeat(rows, w, axis=0))
+    draws = [value(w) for w in progress(counts, n_resamples, "resamples")]
+    return _interval(draws, metric(y, P), value(np.full(n, 1e9)) if weighed else metric(y, P), level, method)
 
 # %% ../nbs/11_significance.ipynb #15277d8b
 def _contributions(y, P, n_bins):

@@ -85,7 +85,8 @@ def check_probs(P, name="P"):
     ------
     ValueError : wrong shape, not numbers, or a row that is negative, not finite or does not sum to 1
     """
-    P = as_columns(P, lambda p: 1 - p, name)
+    P = as_floats(P, name)
+    alone, P = P.ndim == 1, as_columns(P, lambda p: 1 - p, name)
     with np.errstate(over="ignore", invalid="ignore"): total, low = P.sum(axis=1, dtype=np.float64), P.min(axis=1)
     good = (low >= 0) & (np.abs(total - 1) <= SUM_TOLERANCE[P.dtype.name])       # False where anything is NaN
     if good.all(): return P
@@ -93,7 +94,10 @@ def check_probs(P, name="P"):
     if not np.isfinite(P[i]).all():
         k = int(np.argmin(np.isfinite(P[i])))
         raise ValueError(f"{name}[{i}] is not a probability vector (column {k} is {P[i, k]}). Drop or repair the row.")
-    remedy = "Logits? Say so with inputs='logits', or apply softmax first." if low[i] < 0 or total[i] > 1.5 else \
+    if alone:
+        raise ValueError(f"{name}[{i}] = {P[i, 1]:.7g} is not a probability of class 1. Log-odds? Say so with inputs='logits'.")
+    remedy = "Percentages? Divide them by 100." if low[i] >= 0 and 95 < total[i] < 105 else \
+        "Logits? Say so with inputs='logits', or apply softmax first." if low[i] < 0 or total[i] > 1.5 else \
         "Rounded or cut? Divide each row by its sum first."
     raise ValueError(f"{name}[{i}] is not a probability vector (sum {total[i]:.7g}, min {low[i]:.4g}). {remedy}")
 

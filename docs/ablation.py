@@ -3,7 +3,8 @@
 Every map is fitted on the validation part of a set of outputs and measured on its test part. Mixtures with fewer or more maps are weighed anew
 from the same held-out predictions. `--peers` adds the calibrators of probmetrics and scikit-learn from the environment
 .venv-peers/probmetrics (see the Makefile); they get softmax(logits). `--learning` writes tests_data/learning.csv instead: invented problems
-whose true map is known, and how far each method is from it after n rows."""
+whose true map is known, and how far each method is from it after n rows. `--rows` writes tests_data/rows.csv: the mixture with matrices and
+without, on sets of many classes, for few rows per class."""
 import argparse, csv, os, subprocess, sys, tempfile
 from pathlib import Path
 
@@ -129,6 +130,24 @@ def learning():
             print(problem, n, flush=True)
 
 
+def rows_per_class():
+    "Test log loss of the mixture with matrices and without, on sets of 77 to 150 classes, for 1 to 20 rows per class."
+    from calnb import FLOOR, Mixture, log_loss
+    from calnb.mixture import auto_maps
+    for name in sorted(p.stem for p in LOGITS.glob("*.npz")):
+        (Z, y), (Z_new, y_new) = outputs(name)
+        K = Z.shape[1]
+        for per_class in (1, 2, 3, 5, 10, 20) if 20 < K <= 200 else ():
+            for seed in range(2 if per_class * K <= len(y) else 0):
+                some = np.random.default_rng(seed).permutation(len(y))[:per_class * K]
+                found = {"set": name, "K": K, "rows per class": per_class, "seed": seed}
+                for variant, n in (("with matrices", np.inf), ("without", 0)):
+                    cal = Mixture(auto_maps(K, n), trusted=2, repair=True, inputs="logits").fit(Z[some], y[some])
+                    found[variant] = log_loss(y_new, cal.predict_proba(Z_new), floor=FLOOR)
+                yield found
+            print(name, per_class, flush=True)
+
+
 def write(path, fields, rows):
     "A csv file, complete or not at all."
     part = path.with_suffix(".part")
@@ -143,10 +162,14 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--peers", action="store_true", help="measure the peers, keep our rows; without it the other way round")
     ap.add_argument("--learning", action="store_true", help="how far from the true map after n rows")
+    ap.add_argument("--rows", action="store_true", help="with matrices and without, for few rows per class")
     ap.add_argument("--predict", nargs=2, metavar=("SET", "FILE"), help=argparse.SUPPRESS)
     args = ap.parse_args()
     if args.predict: return peer_predictions(*args.predict)
     if args.learning: return write(STORE.with_name("learning.csv"), ["problem", "n", "seed", "method", "distance"], list(learning()))
+    if args.rows:
+        fields = ["set", "K", "rows per class", "seed", "with matrices", "without"]
+        return write(STORE.with_name("rows.csv"), fields, list(rows_per_class()))
     old = list(csv.DictReader(STORE.open())) if STORE.exists() else []
     kept = [r for r in old if (r["method"].split()[0] in ("probmetrics", "scikit-learn")) != args.peers]
     rows = []
