@@ -87,8 +87,9 @@ def _warn_of_absent(y, w, P, classes):
     k = absent[expected.argmax()]
     shift = classes.dtype.kind in "iu" and classes[k] == 0
     hint = f" Labels from 1 to {len(classes)}? Pass classes=range(1, {len(classes) + 1})." if shift else ""
-    warnings.warn(f"no row has the label {classes[k].item()!r}, though P expects about {expected.max():.0f} such rows. Are labels "
-                  f"and columns in step?{hint} If the class was left out, the fit learns that it does not occur.", stacklevel=3)
+    warnings.warn(f"no row has the label {classes[k].item()!r}, though P expects about {expected.max():.0f} such rows. Are "
+                  f"labels and columns in step?{hint} If the class was left out, the fit learns that it does not occur.",
+                  stacklevel=3)
 
 
 def _check_columns(A, columns, K, known):

@@ -307,7 +307,7 @@ def auto_maps(K, n=np.inf):
     maps = [("identity", Identity()), ("temperature", TemperatureScaling()), ("na-fir", NAFIR())]
     if K > 200: return maps + [("temperature, na-fir", Chain([TemperatureScaling(), NAFIR()]))]
     maps.append(("vector", Chain([Identity(), VectorScaling(None)])))
-    if n < 10 * K: return maps
+    if K > 20 and n < 10 * K: return maps
     return maps + [("matrix", MatrixScaling()), ("matrix, na-fir", Chain([MatrixScaling(), NAFIR()])),
                    ("na-fir, matrix", Chain([NAFIR(), MatrixScaling()]))]
 
@@ -316,7 +316,8 @@ class AutoCalibration(Calibrator):
     """For anyone who would rather not choose: a cautious `Mixture` of the maps of `auto_maps`. No parameter to set.
 
     May change the ranking of classes, and is another map for every class, up to 200 classes; beyond, neither. Free parameters:
-    those of the maps in use, their weights and a slope. Matrices take part from ten rows per class on.
+    those of the maps in use, their weights and a slope. Beyond 20 classes, matrices take
+    part from ten rows per class on.
 
     Parameters
     ----------

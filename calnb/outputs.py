@@ -295,7 +295,11 @@ def _whole_table(table, inputs, classes, label, part, expected=None):
     missing = table[label].isna().to_numpy() if label in table.columns else np.zeros(1, dtype=bool)
     if missing.any(): raise ValueError(f"{label}[{missing.argmax()}] is missing. Drop the row first.")
     inputs, columns, names = _score_columns(table.columns, inputs, [label, part])
-    P, labels = _check_scores(_numbers(table, columns), inputs, inputs), [label] if label in table.columns else []
+    try: P = _check_scores(_numbers(table, columns), inputs, inputs)
+    except ValueError as e:
+        bare = "" if columns[0].startswith(("logit_", "proba_")) else f" Read as scores: the columns {', '.join(columns[:12])}."
+        raise ValueError(f"{e}{bare}") from None
+    labels = [label] if label in table.columns else []
     if classes is None and labels and list(columns) == names:                           # no column says logit_ or proba_
         strange = [c for c in names if c not in set(map(str, table[label]))]
         if strange and len(strange) < len(names):

@@ -190,9 +190,9 @@ class MatrixScaling(Calibrator):
 
     Parameters
     ----------
-    penalty : "odir" (V.O) or "l2"; only with reg_lambda, else a ValueError
-    reg_lambda, reg_mu : strengths; reg_lambda None: shrunk towards temperature scaling as much as the data ask for, see
-        `shrunken_regression`; reg_mu None: the same as reg_lambda; alone a ValueError
+    penalty : "odir" (V.O) or "l2"
+    reg_lambda, reg_mu : strengths; reg_lambda None: for "odir" shrunk towards temperature scaling as much as the data ask for,
+        see `shrunken_regression`, for "l2" (V.D); reg_mu None: the same as reg_lambda; alone a ValueError
     normalize_penalty : divide sums by their number of terms, as in the paper (the published grids do not)
     tol, max_iter : stop at this largest entry of the gradient, or after so many Newton steps with a warning
     inputs, classes : as for every `Calibrator`
@@ -200,7 +200,7 @@ class MatrixScaling(Calibrator):
     Attributes
     ----------
     coef_, intercept_ : (K, K) and (K,), W and b of (V.M)
-    strength_ : s of (R.12), which the data chose; None if reg_lambda is given
+    strength_ : s of (R.12), which the data chose; None with "l2", or if reg_lambda is given
     n_iter_, gradient_norm_ : Newton steps of the last fit, and the largest entry of the gradient at its end
 
     References
@@ -218,9 +218,10 @@ class MatrixScaling(Calibrator):
     def _fit(self, X, y, w, strength=10.0):
         K, beta, self.strength_ = X.shape[1], best_beta(X, y, w), None
         R = matrix_penalty(K, self.penalty, self.reg_lambda or 0.0, self.reg_mu, normalize=self.normalize_penalty)
-        if self.reg_lambda is None and (self.penalty, self.reg_mu) != ("odir", None):
-            raise ValueError(f"penalty={self.penalty!r} and reg_mu={self.reg_mu} play no part without reg_lambda.")
-        if self.reg_lambda is None: coef, self.strength_, fit = self._shrunken(X, y, w, beta, strength)
+        if self.reg_lambda is None and self.reg_mu is not None:
+            raise ValueError(f"reg_mu={self.reg_mu} plays no part without reg_lambda. Give both.")
+        if self.reg_lambda is None and self.penalty == "l2": R = np.full_like(R, .5 / w.sum())       # (V.D)
+        if self.reg_lambda is None and self.penalty == "odir": coef, self.strength_, fit = self._shrunken(X, y, w, beta, strength)
         else:
             fit = softmax_regression(X, y, w, penalty=R, start=beta * np.eye(K, K + 1), tol=self.tol, max_iter=self.max_iter)
             coef = fit.coef
