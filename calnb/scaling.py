@@ -62,8 +62,8 @@ def best_beta(logp, y, w=None, *, bounds=(1e-2, 1e2)):
         g, curvature = _slope_and_curvature(beta, S, s_true, w)
         if g == 0 or (g > 0 and beta == bounds[0]) or (g < 0 and beta == bounds[1]): return beta
         lo, hi = (lo, beta) if g > 0 else (beta, hi)
-        newton = beta - g / curvature if curvature > 0 else -np.inf * g
-        new = _next_beta(newton, lo, hi, untried)
+        x = g / (beta * curvature) if curvature > 0 else np.inf * g
+        new = _next_beta(beta / (1 + x) if x > -1 else np.inf, lo, hi, untried)               # (T.5)
         if abs(new - beta) <= 1e-6 * beta: return new
         beta = new
 
@@ -87,7 +87,7 @@ class TemperatureScaling(Calibrator):
     ----------
     Guo et al. 2017, section 4.2; Kull et al. 2019, section 2.
     """
-    view = "logp"
+    view = "logits"                                                  # a constant added to a row makes no difference
 
     def __init__(self, bounds=(1e-2, 1e2), *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
