@@ -79,10 +79,10 @@ def _warn_of_shares(w):
                       "so this is hardly any data. Are they relative? Multiply them by n / sum.", stacklevel=3)
 
 # %% ../nbs/03_base.ipynb #67d0d3aa
-def _warn_of_absent(y, w, P, classes):
-    "A warning if a class has no rows, though P expects many."
-    absent = np.flatnonzero(np.bincount(y, w, len(classes)) == 0)
-    expected = w @ P[:, absent]
+def _warn_of_absent(y, w, P, inputs, classes):
+    "A warning if a class has no rows, though P expects many. Of large inputs a part of the rows is asked."
+    absent, some = np.flatnonzero(np.bincount(y, w, len(classes)) == 0), slice(None, None, 1 + P.size // 2**21)
+    expected = w[some] @ as_view(P[some], inputs, "proba")[:, absent] * (w.sum() / max(w[some].sum(), 1e-300))
     if not (expected > 20).any(): return
     k = absent[expected.argmax()]
     shift = classes.dtype.kind in "iu" and classes[k] == 0
@@ -134,7 +134,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         X = as_view(P, self.inputs, self.view)
         y, classes = check_labels(y, *X.shape, frame_classes(P, y, self.classes))
         w = check_weights(sample_weight, len(X))
-        if not np.bincount(y, w, X.shape[1]).all(): _warn_of_absent(y, w, as_view(P, self.inputs, "proba"), classes)
+        if not np.bincount(y, w, X.shape[1]).all(): _warn_of_absent(y, w, as_floats(P), self.inputs, classes)
         if not w.all(): X, y, w = X[w > 0], y[w > 0], w[w > 0]
         _warn_of_shares(w)
         self._fit(X, y, w)
