@@ -26,7 +26,7 @@ from .base import SCHEMA, as_view, Calibrator, check_calibrator, Identity, progr
 from .bins import (
     bin_index, binary_bins, BinStats, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges,
     uniform_edges)
-from .outputs import load_outputs, load_parts, Outputs, Part
+from .outputs import load_outputs, load_parts, map_table, Outputs, Part
 from .folds import fold_splits, fold_weights, possible_folds, row_kinds
 from .metrics import (
     brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, classwise_stats, confidence_ece,

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['FILES', 'pick_calibrators', 'check_target', 'save_bytes', 'read_map', 'run_compare', 'check_labelled', 'pick_part',
-           'run_calibrate', 'run_apply', 'conventions', 'evaluate_parts', 'evaluation_cells', 'run_evaluate', 'add_job',
-           'add_common', 'add_compare', 'add_calibrate', 'add_apply', 'add_evaluate', 'add_benchmarks', 'make_parser',
-           'shell_words', 'main']
+           'run_calibrate', 'applied_arrays', 'applied_table', 'run_apply', 'conventions', 'evaluate_parts',
+           'evaluation_cells', 'run_evaluate', 'add_job', 'add_common', 'add_compare', 'add_calibrate', 'add_apply',
+           'add_evaluate', 'add_benchmarks', 'make_parser', 'shell_words', 'main']
 
 # %% ../nbs/70_cli.ipynb #d4bbbb6d
 import argparse
@@ -24,7 +24,7 @@ from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outpu
 from .comparison import (
     INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, measure, resample, text_table, write_whole)
 from .metrics import log_loss
-from .outputs import load_outputs, load_parts
+from .outputs import load_outputs, load_parts, map_table
 from .simplex import FLOOR
 
 # %% ../nbs/70_cli.ipynb #2a9bdfa3
@@ -139,25 +139,41 @@ def run_calibrate(args):
     return f"{name} fitted on {n} rows of {K} classes; their log loss: {before:.4f} before, {after:.4f} after\nmap: {args.out}"
 
 # %% ../nbs/70_cli.ipynb #d2860321
-def run_apply(args):
-    """`calnb apply`: calibrated probabilities of all parts of a file, saved as .npz; returns what it did."""
-    check_target(args.out, ".npz", force=args.force)
-    cal = read_map(args.map)
+def applied_arrays(cal, args):
+    """Calibrated probabilities of all parts of a file: bytes of an .npz, the number of rows, and what was written."""
     named = not np.array_equal(cal.classes_, np.arange(cal.n_classes_))
     parts, arrays = load_parts(args.file, inputs=cal.inputs, expected=cal.classes_, label=args.label), {}
     if args.part: parts = {args.part: pick_part(parts, args.part, args.file, labelled=False)}
     for part, rows in parts.items():
         end = f"_{part}" if part else ""
-        try:
-            with np.errstate(all="ignore"): arrays[f"probs{end}"] = cal.predict_proba(rows.P)   # a damaged map holds any number
+        try: arrays[f"probs{end}"] = cal.predict_proba(rows.P)
         except ValueError as e: raise ValueError(f"{args.file}: {e}") from None
         names = cal.classes_ if rows.classes is None else np.asarray(rows.classes)
         if rows.y is not None: arrays[f"labels{end}"] = names[rows.y]
         if named or rows.classes is not None: arrays["classes"] = names
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
-    save_bytes(args.out, ".npz", buffer.getvalue(), force=args.force)
-    n, written = sum(len(rows.P) for rows in parts.values()), ", ".join(key for key in arrays if key != "classes")
+    return buffer.getvalue(), sum(len(rows.P) for rows in parts.values()), ", ".join(key for key in arrays if key != "classes")
+
+
+def applied_table(cal, args):
+    """A table with calibrated probabilities in place of its scores: bytes of a .csv, the number of rows, and what was written."""
+    def new_scores(rows): return cal.predict_proba(rows.P)
+    table = map_table(args.file, new_scores, inputs=cal.inputs, expected=cal.classes_, label=args.label)
+    if args.part and "part" not in table: raise ValueError(f"{args.file}: has no column part, but --part {args.part} was given.")
+    if args.part: table = table[table["part"] == args.part]
+    if len(table) == 0: raise ValueError(f"{args.file}: has no {args.part} part.")
+    new = [c for c in table if c.startswith("proba_")]
+    return table.to_csv(index=False).encode(), len(table), f"columns {new[0]} to {new[-1]}"
+
+
+def run_apply(args):
+    """`calnb apply`: calibrated probabilities, saved as .npz, or a table as .csv; returns what it did."""
+    ending, applied = (".csv", applied_table) if Path(args.out).suffix.lower() == ".csv" else (".npz", applied_arrays)
+    check_target(args.out, ending, force=args.force)
+    cal = read_map(args.map)
+    with np.errstate(all="ignore"): content, n, written = applied(cal, args)             # a damaged map holds any number
+    save_bytes(args.out, ending, content, force=args.force)
     return f"{type(cal).__name__} applied to {n} rows of {cal.n_classes_} classes: {written}\nfile: {args.out}"
 
 # %% ../nbs/70_cli.ipynb #040fb021
@@ -298,10 +314,12 @@ probs_test ..., as many as the file has parts, and classes if they have names.
 examples:
   calnb apply map.json new.npz --out calibrated.npz
   calnb apply map.json outputs.npz --part test --out calibrated.npz && calnb evaluate calibrated.npz
+  calnb apply map.json table.csv --out calibrated.csv               all columns of the table, with new scores
 """)
     job.add_argument("map", metavar="MAP.json", help="from calnb calibrate, or json.dump(calibrator.to_dict(), file)")
     job.add_argument("file", metavar="TEST", help="outputs; labels are not needed")
-    job.add_argument("--out", required=True, metavar="OUT.npz", help="where the calibrated probabilities go")
+    job.add_argument("--out", required=True, metavar="OUT.npz",
+                     help="where the calibrated probabilities go; for a table also OUT.csv")
     job.add_argument("--label", default="label", metavar="NAME", help="column of a table with the labels, if there are any")
     job.add_argument("--part", choices=("val", "test"), help="only this part (default: all)")
     job.add_argument("--force", action="store_true", help="replace a file that is already there")
