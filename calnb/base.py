@@ -371,14 +371,15 @@ def check_calibrator(cal, P, y, *, atol=1e-6):
     Parameters
     ----------
     cal : a calibrator, fitted or not; it is cloned, not changed
-    P, y : (n, K) inputs of the kind `cal.inputs` says, (n,) labels 0..K-1; a few hundred rows will do
+    P, y : (n, K) inputs of the kind `cal.inputs` says, (n,) labels; a few hundred rows will do
     atol : how far two predictions may differ that should be equal, in probability; covers the tolerance of an iterative fit
 
     Raises
     ------
     AssertionError : naming the promise that was broken. ValueError : if it writes to its inputs or leaves the simplex
     """
-    P, y = np.array(P, dtype=np.float32), np.array(y)      # numbers that exist in both precisions
+    P = np.array(P, dtype=np.float32)                      # numbers that exist in both precisions
+    y = check_labels(y, *P.shape)[0].copy()
     P.flags.writeable = y.flags.writeable = False
     n, K = P.shape
     rng = np.random.default_rng(0)

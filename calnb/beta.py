@@ -141,8 +141,9 @@ def _warn_if_single(t):
 class PlattScaling(BinaryMap):
     """A sigmoid of the log-odds, (Be.6), with slope a >= 0, fitted to Platt's targets (Be.7).
 
-    Keeps the order of scores unless a = 0; two free parameters. `OneVsRest` lifts it to K classes. With one class in y,
-    or if no increasing sigmoid is better than it, the map is a constant. Platt 1999; as logistic calibration in Kull et al. 2017.
+    Keeps the order of scores unless a = 0; two free parameters. `OneVsRest` lifts it to K classes, a map for each.
+    With one class in y, or if no increasing sigmoid is better than it, the map is a constant. Platt 1999; as logistic
+    calibration in Kull et al. 2017.
 
     Parameters
     ----------
@@ -188,8 +189,8 @@ def overlap(s, t, step_at=None):
 class BetaCalibration(BinaryMap):
     """The curve that follows from beta-distributed scores, (Be.1), with slopes a, b >= 0.
 
-    Keeps the order of scores unless a = b = 0; three or two free parameters. `OneVsRest` lifts it to K classes. If the
-    classes do not overlap (Be.8) it is fitted to Platt's targets (Be.7); with one class in y the map is a constant.
+    Keeps the order of scores unless a = b = 0; three or two free parameters. `OneVsRest` lifts it to K classes, a map for each.
+    If the classes do not overlap (Be.8) it is fitted to Platt's targets (Be.7); with one class in y the map is a constant.
     Kull, Silva Filho and Flach 2017.
 
     Parameters

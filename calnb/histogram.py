@@ -66,7 +66,7 @@ def bin_values(n, h, edges, a):
 class HistogramBinning(BinaryMap):
     """Answer with the smoothed frequency of class 1 among the rows in the same bin of its probability (H.2).
 
-    Keeps no ranking. Free parameters: one per bin. `OneVsRest` lifts it to K classes.
+    Keeps no ranking. Free parameters: one per bin. `OneVsRest` lifts it to K classes, a map for each.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def leave_one_out_loss(s, t, w, edges, a):
 class HistogramBinningCV(HistogramBinning):
     """Histogram binning with the number of bins that predicts left-out rows best, by log loss (H.3).
 
-    Keeps no ranking. Free parameters: one per bin, and their number. `OneVsRest` lifts it to K classes.
+    Keeps no ranking. Free parameters: one per bin, and their number. `OneVsRest` lifts it to K classes, a map for each.
 
     Parameters
     ----------

@@ -42,8 +42,8 @@ def _tied_log(logp):
 class IsotonicCalibration(BinaryMap):
     """The best nondecreasing map of the probability of class 1, for every proper score (I.1), bounded by a floor (I.6).
 
-    Keeps the order of scores, with ties where it is flat. Free parameters: as many as blocks. `OneVsRest` lifts it to K classes.
-    A sample in which only one class occurs gives a constant map at the floor.
+    Keeps the order of scores, with ties where it is flat. Free parameters: as many as blocks. `OneVsRest` lifts it to K classes,
+    a map for each. A sample in which only one class occurs gives a constant map at the floor.
 
     Parameters
     ----------
