@@ -79,13 +79,13 @@ def _warn_of_shares(w):
                       "so this is hardly any data. Are they relative? Multiply them by n / sum.", stacklevel=3)
 
 # %% ../nbs/03_base.ipynb #67d0d3aa
-def _warn_of_absent(y, w, P, inputs, classes):
+def _warn_of_absent(y, w, P, inputs, classes, named):
     "A warning if a class has no rows, though P expects many. Of large inputs a part of the rows is asked."
     absent, some = np.flatnonzero(np.bincount(y, w, len(classes)) == 0), slice(None, None, 1 + P.size // 2**21)
     expected = w[some] @ as_view(P[some], inputs, "proba")[:, absent] * (w.sum() / max(w[some].sum(), 1e-300))
     if not (expected > 20).any(): return
     k = absent[expected.argmax()]
-    shift = classes.dtype.kind in "iu" and classes[k] == 0
+    shift = named is None and len(classes) > 2 and classes.dtype.kind in "iu" and classes[k] == 0
     hint = f" Labels from 1 to {len(classes)}? Pass classes=range(1, {len(classes) + 1})." if shift else ""
     warnings.warn(f"no row has the label {classes[k].item()!r}, though P expects about {expected.max():.0f} such rows. Are "
                   f"labels and columns in step?{hint} If the class was left out, the fit learns that it does not occur.",
@@ -94,7 +94,8 @@ def _warn_of_absent(y, w, P, inputs, classes):
 
 def _check_columns(A, columns, K, known):
     "ValueError if inputs of `predict_proba` have other columns than those of `fit`."
-    if A.ndim == 1 and K > 2: raise ValueError(f"P has one dimension, but the map has {K} classes. A single row is P[i:i+1].")
+    if A.ndim == 1 and A.size and K > 2:
+        raise ValueError(f"P has one dimension, but the map has {K} classes. A single row is P[i:i+1].")
     if A.ndim == 2 and A.shape[1] not in (1, K): raise ValueError(f"fitted on {K} classes, but P has {A.shape[1]} columns.")
     if None not in (columns, known) and columns != known:
         raise ValueError(f"fitted on columns {known}, but P has {columns}. Put them in the same order.")
@@ -134,7 +135,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         X = as_view(P, self.inputs, self.view)
         y, classes = check_labels(y, *X.shape, frame_classes(P, y, self.classes))
         w = check_weights(sample_weight, len(X))
-        if not np.bincount(y, w, X.shape[1]).all(): _warn_of_absent(y, w, as_floats(P), self.inputs, classes)
+        if not np.bincount(y, w, X.shape[1]).all(): _warn_of_absent(y, w, as_floats(P), self.inputs, classes, self.classes)
         if not w.all(): X, y, w = X[w > 0], y[w > 0], w[w > 0]
         _warn_of_shares(w)
         self._fit(X, y, w)

@@ -272,8 +272,9 @@ def fit_given(estimator, calibrator, X, y, w):
 # %% ../nbs/50_classifier.ipynb #d691f659
 def _as_targets(y):
     "Labels as one array of whole numbers, text or booleans."
-    if np.ma.is_masked(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1): return as_labels(y)      # it says what to do
-    try: return as_labels(column_or_1d(y, warn=True))
+    try:
+        told = np.ma.is_masked(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1)             # `as_labels` says what to do
+        return as_labels(y if told else column_or_1d(y, warn=True))
     except ValueError as e: raise ValueError(f"Unknown label type: {e}" if "y should be" not in str(e) else str(e)) from None
 
 

@@ -365,10 +365,16 @@ def make_parser():
     return parser
 
 # %% ../nbs/70_cli.ipynb #268f74b8
-def shell_words(text):
-    """A message of the library in one line, with arguments as the shell writes them: `--split 0.5` for `split=0.5`."""
-    text = re.sub(r"\b(inputs|label|split)=(?:'(\w+)'|(\d[.\d]*\d|\d))?", lambda m: f"--{m[1]} {m[2] or m[3] or 'NAME'}", text)
-    return " ".join(text.replace("with force.", "with --force.").split())
+def shell_words(text, args):
+    """A message of the library in one line, with arguments as the shell writes them: `--split 0.5` for `split=0.5`.
+
+    Only those that the job has, and not in the name of the file."""
+    known, text = {"inputs", "label", "split"} & vars(args).keys(), " ".join(text.split())
+    path = f"{getattr(args, 'file', None)}: "
+    head, text = (path, text[len(path):]) if text.startswith(path) else ("", text)
+    def option(m): return f"--{m[1]} {m[2] or m[3] or 'NAME'}" if m[1] in known else m[0]
+    text = re.sub(r"\b(inputs|label|split)=(?:'(\w+)'|(-?\d[.\d]*\d|\d))?", option, text)
+    return head + text.replace("with force.", "with --force.")
 
 
 def main(argv=None):
@@ -381,11 +387,11 @@ def main(argv=None):
     args = make_parser().parse_args(argv)
     try:
         with warnings.catch_warnings(record=True) as caught: text = args.run(args)
-        for w in caught: print(f"calnb {args.job}: warning: {shell_words(str(w.message))}", file=sys.stderr)
+        for w in caught: print(f"calnb {args.job}: warning: {shell_words(str(w.message), args)}", file=sys.stderr)
         print(text)
         if sys.stdout: sys.stdout.flush()
     except ValueError as e:
-        print(f"calnb {args.job}: {shell_words(str(e))}", file=sys.stderr)
+        print(f"calnb {args.job}: {shell_words(str(e), args)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         sys.stdout = None               # nothing more can be written, not even at exit

@@ -67,7 +67,9 @@ def name_calibrators(calibrators=None, K=2):
     if calibrators is None: return default_calibrators(K)
     if isinstance(calibrators, Calibrator): raise ValueError(f"calibrators is {calibrators!r} alone. Pass a list, or a dict.")
     if isinstance(calibrators, dict): calibrators = list(calibrators.items())
-    if all(isinstance(item, tuple) and len(item) == 2 for item in calibrators): named = dict(calibrators)
+    if all(isinstance(item, tuple) and len(item) == 2 for item in calibrators):
+        names, named = [name for name, _ in calibrators], dict(calibrators)
+        if len(named) < len(names): raise ValueError(f"calibrators has two of the name {max(names, key=names.count)!r}.")
     else:
         kinds = [type(cal).__name__ for cal in calibrators]
         names = [kind if kinds.count(kind) == 1 else repr(cal) for kind, cal in zip(kinds, calibrators)]

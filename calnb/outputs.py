@@ -410,14 +410,17 @@ def map_table(path, function, *, inputs=None, expected=None, label="label", part
     """
     def replaced(table):
         import pandas as pd
-        whole, names = _whole_table(table, inputs, None, label, part, expected), list(table.columns)
-        columns = _score_columns(names, inputs, [label, part])[1]
-        old = {c for c in names if c in columns or c.startswith(("logit_", "proba_"))}
-        new = pd.DataFrame(function(whole), table.index, ["proba_" + re.sub("^(logit|proba)_", "", c) for c in columns])
-        before = [c for c in names[:names.index(columns[0])] if c not in old]
-        if not str(path).lower().endswith(".parquet"):           # as text, so that 007 stays 007
-            table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        return pd.concat([table[before], new, table[[c for c in names if c not in {*old, *before}]]], axis=1)
+        whole = _whole_table(table, inputs, None, label, part, expected)
+        columns = _score_columns(table.columns, inputs, [label, part])[1]
+        new = pd.DataFrame(function(whole), columns=["proba_" + re.sub("^(logit|proba)_", "", c) for c in columns])
+        if str(path).lower().endswith(".parquet"):               # an index with a name is a column, too
+            table = table.reset_index(drop=table.index.names == [None])
+        else:                                                    # as text, so that 007 stays 007
+            table = pd.read_csv(path, dtype=str, keep_default_na=False).set_axis(_first_rows(Path(path))[0], axis=1)
+        place = list(table.columns).index(columns[0])
+        kept = [j for j, c in enumerate(table.columns) if c not in columns and not c.startswith(("logit_", "proba_"))]
+        before, after = [j for j in kept if j < place], [j for j in kept if j > place]
+        return pd.concat([table.iloc[:, before], new, table.iloc[:, after]], axis=1)
 
     def refuse(found): raise ValueError("this is not a table, so no table can be made of it. Name a .npz file for the result.")
 

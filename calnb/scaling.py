@@ -55,7 +55,8 @@ def best_beta(logp, y, w=None, *, bounds=(1e-2, 1e2)):
     s_true, w = S[np.arange(len(y)), y], np.ones(len(y)) if w is None else w
     if S.any() and not s_true.any(): return bounds[1]                # never wrong: the slope may underflow long before that
     m = S.size // 2**18
-    start = best_beta(S[::m], y[::m], w[::m], bounds=bounds) if m > 3 else 1.0
+    some = slice(None, None, m) if m > 3 and len(S) > 10 * m else slice(0)
+    start = best_beta(S[some], y[some], w[some], bounds=bounds) if w[some].any() else 1.0
     (lo, hi), beta, untried = bounds, float(np.clip(1.0 if start in bounds else start, *bounds)), set(bounds)
     while True:
         untried.discard(beta)
@@ -87,7 +88,7 @@ class TemperatureScaling(Calibrator):
     ----------
     Guo et al. 2017, section 4.2; Kull et al. 2019, section 2.
     """
-    view = "logits"                                                  # a constant added to a row makes no difference
+    view = "logp"
 
     def __init__(self, bounds=(1e-2, 1e2), *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)

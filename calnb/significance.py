@@ -194,6 +194,18 @@ def _interval(draws, estimate, world, level, method):
     return BootstrapInterval(float(low), float(high), float(estimate), level, float(np.mean(draws) - world))
 
 # %% ../nbs/11_significance.ipynb #61d28df4
+def _takes_weights(metric):
+    "Does a metric have the argument sample_weight, or take any?"
+    try: parameters = signature(metric).parameters.values()
+    except (TypeError, ValueError): return False                    # some callables do not say
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _rows(A, i):
+    "The rows i of an array, a list or a frame, as the same kind of thing."
+    return A.iloc[i] if hasattr(A, "iloc") else A[i] if hasattr(A, "columns") else np.asarray(A)[i]
+
+
 def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *, method="basic"):
     """A measure of chapter 10 with a bootstrap interval (A.4, A.5).
 
@@ -217,8 +229,9 @@ def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *,
     _check_choices(level, n_resamples, method)
     n, rng = len(P), np.random.default_rng(seed)
     counts = (_resamples(n, 1, rng)[0] for _ in range(n_resamples))
-    weighed, labels, rows = "sample_weight" in signature(metric).parameters, np.asarray(y), np.asarray(P)
-    def value(w): return metric(y, P, sample_weight=w) if weighed else metric(np.repeat(labels, w), np.repeat(rows, w, axis=0))
+    weighed = _takes_weights(metric)
+    def copied(w): return [_rows(A, np.repeat(np.arange(n), w)) for A in (y, P)]
+    def value(w): return metric(y, P, sample_weight=w) if weighed else metric(*copied(w))
     draws = [value(w) for w in progress(counts, n_resamples, "resamples")]
     return _interval(draws, metric(y, P), value(np.full(n, 1e9)) if weighed else metric(y, P), level, method)
 
