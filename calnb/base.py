@@ -100,7 +100,7 @@ def _check_columns(A, columns, K, known):
     if None not in (columns, known) and columns != known:
         raise ValueError(f"fitted on columns {known}, but P has {columns}. Put them in the same order.")
 
-
+# %% ../nbs/03_base.ipynb #a3df5b8f
 def _check_result(Q, first):
     "The rows themselves, or a ValueError if one is not a vector of probabilities; `first` is the number of the first row."
     good = (Q.min(axis=1) >= 0) & (np.abs(Q.sum(axis=1) - 1) <= 1e-9)           # False where anything is NaN

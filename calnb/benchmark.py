@@ -38,7 +38,7 @@ from .ovr import OneVsRest
 from .ranks import average_ranks
 from .scaling import TemperatureScaling, VectorScaling, matrix_penalty, path_losses
 from .significance import consistency_test
-from .simplex import FLOOR, check_forecasts, safe_log
+from .simplex import FLOOR, safe_log
 
 # %% ../nbs/61_benchmark.ipynb #4ad6675e
 class Cell(NamedTuple):
@@ -261,7 +261,7 @@ def bench_measures(y, P, *, convention=None, n_resamples=1000, n_bins=15, seed=0
     -------
     dictionary from name to float
     """
-    (y, P, _), bins = check_forecasts(y, P), {"n_bins": n_bins, "convention": convention}
+    bins = {"n_bins": n_bins, "convention": convention}
     found = measure(y, P, **bins)
     if n_resamples:
         for name, kind in (("p-conf-ECE", "confidence"), ("p-cw-ECE", "classwise")):

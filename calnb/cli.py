@@ -155,7 +155,7 @@ def applied_arrays(cal, args):
     np.savez_compressed(buffer, **arrays)
     return buffer.getvalue(), sum(len(rows.P) for rows in parts.values()), ", ".join(key for key in arrays if key != "classes")
 
-
+# %% ../nbs/70_cli.ipynb #3591cd37
 def applied_table(cal, args):
     """A table with calibrated probabilities in place of its scores: bytes of a .csv, the number of rows, and what was written."""
     def new_scores(rows): return cal.predict_proba(rows.P)
@@ -166,7 +166,7 @@ def applied_table(cal, args):
     new = [c for c in table if c.startswith("proba_")]
     return table.to_csv(index=False).encode(), len(table), f"columns {new[0]} to {new[-1]}"
 
-
+# %% ../nbs/70_cli.ipynb #3f9404a4
 def run_apply(args):
     """`calnb apply`: calibrated probabilities, saved as .npz, or a table as .csv; returns what it did."""
     ending, applied = (".csv", applied_table) if Path(args.out).suffix.lower() == ".csv" else (".npz", applied_arrays)
@@ -376,7 +376,7 @@ def shell_words(text, args):
     text = re.sub(r"\b(inputs|label|split)=(?:'(\w+)'|(-?\d[.\d]*\d|\d))?", option, text)
     return head + text.replace("with force.", "with --force.")
 
-
+# %% ../nbs/70_cli.ipynb #3a8a48ea
 def main(argv=None):
     """Run the command line; returns the exit code.
 

@@ -71,7 +71,7 @@ def brier_score(y, P, *, reduction="sum", convention=None, sample_weight=None, c
     Parameters
     ----------
     y, P, sample_weight, classes : as in `log_loss`
-    reduction : over classes. "sum": Brier's own; "mean": divided by K, which for K = 2 is (p - y)**2 of one class
+    reduction : over classes. "sum": Brier's own; "mean": divided by K, which for K = 2 is (p - y)**2 of one class; "none": (K,)
     convention : None, or "kull2019": reduction="mean"
 
     Returns
@@ -218,7 +218,7 @@ def classwise_ece(y, P, *, reduction="mean", n_bins=15, binning="uniform", close
 
     Returns
     -------
-    float in [0, 1] for "mean", unit probability; 0 is calibrated
+    float in [0, 1] for "mean", unit probability, or (K,) for "none"; 0 is calibrated
 
     References
     ----------

@@ -316,8 +316,7 @@ class AutoCalibration(Calibrator):
     """For anyone who would rather not choose: a cautious `Mixture` of the maps of `auto_maps`. No parameter to set.
 
     May change the ranking of classes, and is another map for every class, up to 200 classes; beyond, neither. Free parameters:
-    those of the maps in use, their weights and a slope. Beyond 20 classes, matrices take
-    part from ten rows per class on.
+    those of the maps in use, their weights and a slope. Beyond 20 classes, matrices take part from ten rows per class on.
 
     Parameters
     ----------

@@ -221,9 +221,9 @@ class MatrixScaling(Calibrator):
         R = matrix_penalty(K, self.penalty, self.reg_lambda or 0.0, self.reg_mu, normalize=self.normalize_penalty)
         if self.reg_lambda is None and self.reg_mu is not None:
             raise ValueError(f"reg_mu={self.reg_mu} plays no part without reg_lambda. Give both.")
-        if self.reg_lambda is None and self.penalty == "l2": R = np.full_like(R, .5 / w.sum())       # (V.D)
         if self.reg_lambda is None and self.penalty == "odir": coef, self.strength_, fit = self._shrunken(X, y, w, beta, strength)
         else:
+            if self.reg_lambda is None: R = np.full_like(R, .5 / w.sum())                               # (V.D)
             fit = softmax_regression(X, y, w, penalty=R, start=beta * np.eye(K, K + 1), tol=self.tol, max_iter=self.max_iter)
             coef = fit.coef
         self.coef_, self.intercept_ = coef[:, :-1], coef[:, -1]

@@ -205,7 +205,7 @@ def _rows(A, i):
     "The rows i of an array, a list or a frame, as the same kind of thing."
     return A.iloc[i] if hasattr(A, "iloc") else A[i] if hasattr(A, "columns") else np.asarray(A)[i]
 
-
+# %% ../nbs/11_significance.ipynb #284e89c6
 def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *, method="basic"):
     """A measure of chapter 10 with a bootstrap interval (A.4, A.5).
 

@@ -312,7 +312,7 @@ def frame_classes(P, y, classes=None):
                          "pass classes=[...] from left to right.")
     return [kind(c) for c in names]
 
-
+# %% ../nbs/01_simplex.ipynb #9f7117b7
 def check_forecasts(y, P, classes=None):
     """Labels and probabilities together, as measures read them: `frame_classes`, `check_probs` and `check_labels` in one.
 
