@@ -71,9 +71,10 @@ from .classifier import (
     average_folds, CalibratedClassifier, check_parts, classifier_outputs, cross_fit, fill_columns, fit_calibrator,
     fit_fold, fit_given, fit_rows, FittedPair, fold_parts, shared_folds, weight_argument)
 from .comparison import (
-    INTERVALS, check_both_labels, check_free, compare, compare_classifier, compare_outputs, Comparison,
-    default_calibrators, digits_outputs, html_table, interval_cells, make_table, measure, name_calibrators,
-    plot_curves, rank_columns, report_html, resample, save_report, table_cells, text_table, write_whole)
+    INTERVALS, P_VALUES, check_both_labels, check_free, compare, compare_classifier, compare_outputs, Comparison,
+    default_calibrators, digits_outputs, html_table, interval_cells, interval_ends, make_table, measure,
+    name_calibrators, p_values, plot_curves, rank_columns, report_html, save_report, table_cells, text_table,
+    write_whole)
 from .large import predict_in_chunks
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,

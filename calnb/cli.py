@@ -21,8 +21,9 @@ import numpy as np
 from . import __version__
 from .base import Calibrator, as_view
 from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outputs, run_bench_uci
-from .comparison import (
-    INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, measure, resample, text_table, write_whole)
+from calnb.comparison import (
+    INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, interval_ends, measure, p_values, text_table,
+    write_whole)
 from .metrics import log_loss
 from .outputs import load_outputs, load_parts, map_table
 from .simplex import FLOOR
@@ -194,7 +195,7 @@ def evaluate_parts(parts, *, n_bins=15, n_resamples=0, seed=0):
     Parameters
     ----------
     parts : dictionary as `load_parts` returns it
-    n_bins, n_resamples, seed : as for `measure` and `resample`; with n_resamples also p-values and 95% intervals
+    n_bins, n_resamples, seed : as for `measure`; with n_resamples also p-values and 95% intervals from so many draws
 
     Returns
     -------
@@ -205,7 +206,8 @@ def evaluate_parts(parts, *, n_bins=15, n_resamples=0, seed=0):
         if rows.y is None: continue
         P = as_view(rows.P, rows.inputs, "proba")
         found[part or "all"] = {"rows": len(P)} | measure(rows.y, P, n_bins=n_bins)
-        if n_resamples: found[part or "all"] |= resample(rows.y, P, n_resamples, n_bins=n_bins, seed=seed)
+        for more in (p_values, interval_ends) if n_resamples else ():
+            found[part or "all"] |= more(rows.y, P, n_resamples, n_bins=n_bins, seed=seed)
     return found
 
 # %% ../nbs/70_cli.ipynb #c0a2170a
