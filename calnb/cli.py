@@ -21,9 +21,8 @@ import numpy as np
 from . import __version__
 from .base import Calibrator, as_view
 from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outputs, run_bench_uci
-from calnb.comparison import (
-    INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, interval_ends, measure, p_values, text_table,
-    write_whole)
+from .comparison import INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, interval_ends
+from .comparison import measure, p_values, text_table, write_whole
 from .metrics import log_loss
 from .outputs import load_outputs, load_parts, map_table
 from .simplex import FLOOR
