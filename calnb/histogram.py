@@ -14,7 +14,7 @@ from .ovr import BinaryMap
 
 # %% ../nbs/32_histogram.ipynb #d8748fc5
 def round_scores(s):
-    """Scores rounded to 40 significant binary digits: what agrees in twelve decimal digits becomes equal.
+    """Scores rounded to 40 significant binary digits, about twelve decimal ones, so that differences in the last bits vanish.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class HistogramBinning(BinaryMap):
 
     References
     ----------
-    Zadrozny and Elkan 2001, section 4.1; smoothing as in the experiments of Kull et al. 2019.
+    Zadrozny and Elkan 2001, section 4.1; smoothing as in the programs of Kull et al. 2019.
     """
 
     def __init__(self, strategy="uniform", n_bins=15, smoothing=1.0, *, inputs="proba", classes=None):

@@ -56,7 +56,7 @@ class BinaryMap(Calibrator):
 
 # %% ../nbs/30_ovr.ipynb #3bbf2264
 class Unchanged(BinaryMap):
-    """Return the given probability. What `OneVsRest` uses for a class without examples, or without counterexamples.
+    """Return the given probability. What `OneVsRest` uses, with K > 2, for a class without examples or counterexamples.
 
     Keeps the order of scores; no free parameters.
 
@@ -118,8 +118,8 @@ class OneVsRest(Calibrator):
     """One binary map per class, each fitted on "class k or not"; the rows are then divided by their sums (O.2).
 
     Keeps no ranking of classes; another map for every class; K times the parameters of the binary map. Two classes
-    need one map only. A row on which all maps say 0 is returned as it came in. A class with no row in y, or with all of
-    them, is passed on as given. Arad and Rosset 2025, section 3.3.
+    need one map only. A row on which all maps say 0 is returned as it came in. With K > 2, a class with no row in
+    y, or with all of them, is passed on as given. Arad and Rosset 2025, section 3.3.
 
     Parameters
     ----------
