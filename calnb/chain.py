@@ -11,7 +11,7 @@ from copy import copy
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
-from .base import Calibrator, progress
+from .base import Calibrator, Seed, progress
 from .folds import fold_splits, fold_weights
 from .simplex import normalize, safe_log
 
@@ -133,7 +133,7 @@ class Chain(Composite):
     named_steps : dictionary from their names to them; before `fit`, to those that were given
     """
 
-    def __init__(self, steps, *, cross_fit=True, n_folds=5, seed=0, inputs="proba", classes=None):
+    def __init__(self, steps, *, cross_fit: bool = True, n_folds: int = 5, seed: Seed = 0, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.steps, self.cross_fit, self.n_folds, self.seed = steps, cross_fit, n_folds, seed
 

@@ -22,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
-from .base import Calibrator
+from .base import Calibrator, check_settings
 from .simplex import as_labels, check_weights, normalize
 
 # %% ../nbs/50_classifier.ipynb #8348af31
@@ -320,13 +320,14 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : as the classifier has them
     """
 
-    def __init__(self, estimator, calibrator, cv=5, ensemble=True, n_jobs=None):
+    def __init__(self, estimator, calibrator, cv=5, ensemble: bool = True, n_jobs: int | None = None):
         self.estimator, self.calibrator, self.cv, self.ensemble, self.n_jobs = estimator, calibrator, cv, ensemble, n_jobs
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Fit on (n, d) rows X with (n,) labels y. Returns self; ValueError for anything malformed.
 
         sample_weight : (n,), for classifier and calibrator. groups : (n,), for the splitter in `cv`."""
+        check_settings(self)
         _check_calibrator(self.calibrator)
         X, y, groups = indexable(X, y, groups)
         y = _as_targets(y)

@@ -86,7 +86,7 @@ class HistogramBinning(BinaryMap):
     Zadrozny and Elkan 2001, section 4.1; smoothing as in the programs of Kull et al. 2019.
     """
 
-    def __init__(self, strategy="uniform", n_bins=15, smoothing=1.0, *, inputs="proba", classes=None):
+    def __init__(self, strategy="uniform", n_bins: int = 15, smoothing: float = 1.0, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.strategy, self.n_bins, self.smoothing = strategy, n_bins, smoothing
 
@@ -133,7 +133,8 @@ class HistogramBinningCV(HistogramBinning):
     edges_, values_ : as in `HistogramBinning`
     """
 
-    def __init__(self, strategy="uniform", n_bins=(5, 10, 15, 20, 25, 30), smoothing=1.0, *, inputs="proba", classes=None):
+    def __init__(self, strategy="uniform", n_bins: tuple = (5, 10, 15, 20, 25, 30), smoothing: float = 1.0, *,
+                 inputs="proba", classes=None):
         super().__init__(strategy, n_bins, smoothing, inputs=inputs, classes=classes)
 
     def _fit_binary(self, s, t, w):
@@ -190,7 +191,7 @@ class TopLabelBinning(Calibrator):
     Gupta and Ramdas 2022, algorithm 1 (top-label histogram binning).
     """
 
-    def __init__(self, points_per_bin=50, smoothing=1.0, *, inputs="proba", classes=None):
+    def __init__(self, points_per_bin: int = 50, smoothing: float = 1.0, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.points_per_bin, self.smoothing = points_per_bin, smoothing
 

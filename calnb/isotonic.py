@@ -60,7 +60,7 @@ class IsotonicCalibration(BinaryMap):
     Zadrozny and Elkan 2002; Arad and Rosset 2025, theorem D.1.
     """
 
-    def __init__(self, floor=None, *, inputs="proba", classes=None):
+    def __init__(self, floor: float | None = None, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.floor = floor
 
@@ -175,7 +175,7 @@ class FIR(Calibrator):
     """
     view = "logp"
 
-    def __init__(self, smoothing=0.5, interpolate=False, *, inputs="proba", classes=None):
+    def __init__(self, smoothing: float = 0.5, interpolate: bool = False, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.smoothing, self.interpolate = smoothing, interpolate
 

@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 from scipy.special import expit
 from sklearn.base import clone
 from .simplex import FLOOR, normalize, safe_log
-from .base import Calibrator, Identity, as_view
+from .base import Calibrator, Identity, Seed, as_view
 from .folds import fold_splits, fold_weights, possible_folds
 from .scaling import MatrixScaling, TemperatureScaling, VectorScaling, best_beta
 from .na_fir import NAFIR
@@ -269,9 +269,10 @@ class Mixture(Composite):
     """
     members = "maps"
 
-    def __init__(self, maps, *, trusted=0, repair=False, cv=5, seed=0, n_jobs=None, inputs="proba", classes=None):
-        super().__init__(inputs=inputs, classes=classes)
+    def __init__(self, maps, *, trusted: int = 0, repair: bool = False, cv: int = 5, seed: Seed = 0, n_jobs: int | None = None,
+                 inputs="proba", classes=None):
         self.maps, self.trusted, self.repair, self.cv, self.seed, self.n_jobs = maps, trusted, repair, cv, seed, n_jobs
+        self.inputs, self.classes = inputs, classes
 
     @property
     def view(self):
@@ -280,8 +281,7 @@ class Mixture(Composite):
 
     def _fit(self, X, y, w):
         self.names_, maps = zip(*name_items(self.maps))
-        if not 0 <= self.trusted <= len(maps):
-            raise ValueError(f"trusted is {self.trusted}. Expected from 0 to {len(maps)}, the number of maps.")
+        if not 0 <= self.trusted <= len(maps): raise ValueError(f"trusted is {self.trusted}. Expected 0 to {len(maps)} maps.")
         folds, parts = possible_folds(X, y, w, self.cv), [(X, y, w)]
         if folds > 1: parts = [(X[i], y[i], w_i) for *_, i, w_i in fold_splits(fold_weights(X, y, w, folds, self.seed), w)]
         tree, held = grow_tree(maps if folds > 1 else maps[:1], parts, self.inputs, self.n_jobs)
@@ -330,7 +330,7 @@ class AutoCalibration(Calibrator):
     mixture_, maps_ : the fitted `Mixture`, and its fitted steps
     """
 
-    def __init__(self, *, cv=5, seed=0, n_jobs=None, inputs="proba", classes=None):
+    def __init__(self, *, cv: int = 5, seed: Seed = 0, n_jobs: int | None = None, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.cv, self.seed, self.n_jobs = cv, seed, n_jobs
 

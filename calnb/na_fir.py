@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from .base import Seed
 from .isotonic import FIR, flatten_groups, pool_adjacent_violators
 
 # %% ../nbs/40_na_fir.ipynb #691ea670
@@ -183,7 +184,7 @@ class NAFIR(FIR):
     Arad and Rosset 2025, section 4.1, equation 4. Convexity and solver: this chapter.
     """
 
-    def __init__(self, smoothing=3.0, interpolate=True, *, inputs="proba", classes=None):
+    def __init__(self, smoothing: float = 3.0, interpolate: bool = True, *, inputs="proba", classes=None):
         super().__init__(smoothing, interpolate, inputs=inputs, classes=classes)
 
     def _fit(self, X, y, w):
@@ -292,8 +293,8 @@ class NAFIRAnnealing(FIR):
     """
     interpolate = False                                            # as `FIR` reads it: predict by steps
 
-    def __init__(self, min_blocks=1, block_size_split_threshold=1, beta=200.0, max_iter=100_000, patience=10_000, seed=0, *,
-                 inputs="proba", classes=None):
+    def __init__(self, min_blocks: int = 1, block_size_split_threshold: float = 1, beta: float = 200.0, max_iter: int = 100_000,
+                 patience: int = 10_000, seed: Seed = 0, *, inputs="proba", classes=None):
         self.inputs, self.classes = inputs, classes
         self.min_blocks, self.block_size_split_threshold = min_blocks, block_size_split_threshold
         self.beta, self.max_iter, self.patience, self.seed = beta, max_iter, patience, seed

@@ -131,7 +131,7 @@ class OneVsRest(Calibrator):
     ----------
     maps_ : list of K fitted binary maps, in the order of the columns; for K = 2 one, that of class 1
     """
-    def __init__(self, binary, *, n_jobs=None, inputs="proba", classes=None):
+    def __init__(self, binary, *, n_jobs: int | None = None, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.binary, self.n_jobs = binary, n_jobs
 

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
-from .base import Calibrator, progress
+from .base import Calibrator, Seed, progress
 from .folds import fold_splits, fold_weights
 from .softreg import bounded, diagonal_regression, penalty_weights, shrunken_regression, softmax_regression
 
@@ -90,7 +90,7 @@ class TemperatureScaling(Calibrator):
     """
     view = "logp"
 
-    def __init__(self, bounds=(1e-2, 1e2), *, inputs="proba", classes=None):
+    def __init__(self, bounds: tuple = (1e-2, 1e2), *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.bounds = bounds
 
@@ -134,7 +134,8 @@ class VectorScaling(Calibrator):
     """
     view = "logits"
 
-    def __init__(self, reg_lambda=0.0, reg_mu=0.0, *, tol=1e-6, max_iter=100, inputs="proba", classes=None):
+    def __init__(self, reg_lambda: float | None = 0.0, reg_mu: float | None = 0.0, *, tol: float = 1e-6, max_iter: int = 100,
+                 inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.reg_lambda, self.reg_mu, self.tol, self.max_iter = reg_lambda, reg_mu, tol, max_iter
 
@@ -210,8 +211,8 @@ class MatrixScaling(Calibrator):
     """
     view = "logits"
 
-    def __init__(self, penalty="odir", reg_lambda=None, reg_mu=None, *, normalize_penalty=True, tol=1e-6, max_iter=100,
-                 inputs="proba", classes=None):
+    def __init__(self, penalty="odir", reg_lambda: float | None = None, reg_mu: float | None = None, *,
+                 normalize_penalty: bool = True, tol: float = 1e-6, max_iter: int = 100, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.penalty, self.reg_lambda, self.reg_mu = penalty, reg_lambda, reg_mu
         self.normalize_penalty, self.tol, self.max_iter = normalize_penalty, tol, max_iter
@@ -308,8 +309,7 @@ class MatrixScalingCV(Calibrator):
     reg_lambdas, reg_mus : strengths to try; None: those of `default_grid`. See `kull2019_grid` for the published ones
     cv : number of folds; rows are dealt out by `fold_weights`
     ensemble : True: predict with the average of the fold maps, as published; False: with one map refitted on all rows
-    n_jobs : threads for the paths; None: 1
-    seed : of the folds
+    n_jobs, seed : threads for the paths (None: 1), and the seed of the folds
     normalize_penalty, tol, max_iter, inputs, classes : as for `MatrixScaling`
 
     Attributes
@@ -321,8 +321,9 @@ class MatrixScalingCV(Calibrator):
     """
     view = "logits"
 
-    def __init__(self, penalty="odir", reg_lambdas=None, reg_mus=None, *, cv=5, ensemble=True, n_jobs=None, seed=0,
-                 normalize_penalty=True, tol=1e-6, max_iter=100, inputs="proba", classes=None):
+    def __init__(self, penalty="odir", reg_lambdas: tuple | None = None, reg_mus: tuple | None = None, *, cv: int = 5,
+                 ensemble: bool = True, n_jobs: int | None = None, seed: Seed = 0, normalize_penalty: bool = True,
+                 tol: float = 1e-6, max_iter: int = 100, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.penalty, self.reg_lambdas, self.reg_mus, self.cv, self.ensemble = penalty, reg_lambdas, reg_mus, cv, ensemble
         self.n_jobs, self.seed, self.normalize_penalty, self.tol, self.max_iter = n_jobs, seed, normalize_penalty, tol, max_iter

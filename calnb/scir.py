@@ -10,7 +10,7 @@ __all__ = ['rank_sums', 'rank_targets', 'fit_surface', 'surface_at', 'surface_pr
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
-from .base import Calibrator
+from .base import Calibrator, Seed
 from .bivariate import bivariate_blocks
 from .folds import fold_splits, fold_weights, possible_folds
 from .scaling import best_beta
@@ -147,7 +147,7 @@ class SCIR(Calibrator):
     """
     view = "proba"
 
-    def __init__(self, epsilon=1e-5, *, inputs="proba", classes=None):
+    def __init__(self, epsilon: float = 1e-5, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.epsilon = epsilon
 
@@ -195,7 +195,7 @@ class SmoothedSCIR(Calibrator):
     """
     view = "logp"
 
-    def __init__(self, n_folds=5, seed=0, *, inputs="proba", classes=None):
+    def __init__(self, n_folds: int = 5, seed: Seed = 0, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.n_folds, self.seed = n_folds, seed
 
