@@ -82,7 +82,8 @@ Seed = int | np.random.Generator | None
 KINDS = {bool: (lambda v: isinstance(v, (bool, np.bool_)), "True or False"),
          int: (lambda v: isinstance(v, Integral) and not isinstance(v, bool), "a whole number"),
          float: (lambda v: isinstance(v, Real) and not isinstance(v, bool), "a number"),
-         tuple: (lambda v: isinstance(v, (tuple, list, np.ndarray)) and all(x is None or isinstance(x, Real) for x in v), "a list of numbers"),
+         tuple: (lambda v: isinstance(v, (tuple, list, np.ndarray)) and all(x is None or isinstance(x, Real) for x in v),
+                 "a list of numbers"),
          np.random.Generator: (lambda v: isinstance(v, np.random.Generator), "a numpy Generator"),
          type(None): (lambda v: v is None, "None")}
 
