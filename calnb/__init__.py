@@ -22,7 +22,8 @@ from .simplex import (
 from .data import (
     bend_ratios, Bent, bent, calibrated_logits, dirichlet_problem, dirichlet_scores, DirichletScores, draw_labels,
     Overconfident, overconfident)
-from .base import KINDS, SCHEMA, as_view, Calibrator, check_calibrator, check_settings, Identity, progress, row_blocks
+from .base import (
+    KINDS, SCHEMA, as_view, Calibrator, check_calibrator, check_kind, check_settings, Identity, progress, row_blocks)
 from .bins import (
     bin_index, binary_bins, BinStats, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges,
     uniform_edges)

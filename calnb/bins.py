@@ -52,7 +52,7 @@ def bin_index(p, edges, *, closed="right"):
     ValueError : if p has a NaN, or `closed` is neither word
     """
     sides = {"right": "left", "left": "right"}             # numpy's word says where to insert, ours where the bin ends
-    if closed not in sides: raise ValueError(f"closed is {closed!r}. Expected 'right' or 'left'.")
+    if closed not in tuple(sides): raise ValueError(f"closed is {closed!r}. Expected 'right' or 'left'.")
     p, edges = as_floats(p, "p"), np.asarray(edges)
     if np.isnan(p).any(): raise ValueError("p has a NaN, which belongs to no bin. Drop these rows first.")
     inner = edges[~np.isnan(edges)][1:-1]

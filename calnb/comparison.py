@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
-from .base import Calibrator, Identity, as_view, progress
+from .base import Calibrator, Identity, Seed, as_view, check_kind, progress
 from .beta import BetaCalibration, PlattScaling
 from .classifier import classifier_outputs
 from .diagrams import IDENTITY_COLOR, MAP_COLOR, confidence_curve, plot_reliability
@@ -65,7 +65,8 @@ def name_calibrators(calibrators=None, K=2):
     ValueError : if there are none, a name stands for two, or one is no calibrator
     """
     if calibrators is None: return default_calibrators(K)
-    if isinstance(calibrators, Calibrator): raise ValueError(f"calibrators is {calibrators!r} alone. Pass a list, or a dict.")
+    if not isinstance(calibrators, (dict, list, tuple)):
+        raise ValueError(f"calibrators is {calibrators!r} alone. Pass a list, or a dict.")
     if isinstance(calibrators, dict): calibrators = list(calibrators.items())
     if all(isinstance(item, tuple) and len(item) == 2 for item in calibrators):
         names, named = [name for name, _ in calibrators], dict(calibrators)
@@ -203,6 +204,9 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     ------
     ValueError : malformed rows or labels, or test rows with another number of columns
     """
+    check_kind(n_resamples, int, "n_resamples"), check_kind(level, float, "level"), check_kind(seed, Seed, "seed")
+    if n_resamples < 0 or not 0 < level < 1:
+        raise ValueError(f"n_resamples is {n_resamples}, level {level}. Expected at least 0, and a number between 0 and 1.")
     for P, y in ((P_val, y_val), (P_test, y_test)): classes = frame_classes(P, y, classes)
     before = as_view(P_test, inputs, "proba", "P_test")
     n_val, K = as_view(P_val, inputs, "proba", "P_val").shape

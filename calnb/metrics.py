@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 from scipy.special import entr, rel_entr
+from .base import check_kind
 from .bins import bin_index, classwise_bins, classwise_quantile_edges, confidence_bins, quantile_edges, uniform_edges
 from .simplex import FLOOR, check_forecasts, check_weights
 
@@ -52,6 +53,8 @@ def log_loss(y, P, *, floor=0.0, convention=None, sample_weight=None, classes=No
     ------
     ValueError : as `check_probs`, `check_labels` and `check_weights` do
     """
+    check_kind(floor, float, "floor")
+    if not 0 <= floor < 1: raise ValueError(f"floor is {floor}. Expected a small probability, or 0.")
     y, P, w = _checked(y, P, sample_weight, classes)
     p = np.clip(P[np.arange(len(y)), y].astype(np.float64), 1e-15 if _is_kull(convention) else floor, 1)
     with np.errstate(divide="ignore"): return float(0.0 - np.average(np.log(p), weights=w))
@@ -290,6 +293,7 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
     """
     y, P, w = _checked(y, P, sample_weight, classes)
     if threshold is None: threshold = 1 / P.shape[1] * (1 - 8 * np.finfo(P.dtype).eps)      # ignorance counts, rounded or not
+    check_kind(threshold, float, "threshold")
     keep = P >= P.dtype.type(threshold)
     if not keep.any(): raise ValueError(f"no probability reaches the threshold {threshold:.6g}; the largest is {P.max():.6g}.")
     errors = []

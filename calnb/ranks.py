@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom, chi2, norm, rankdata, studentized_range
+from .base import check_kind
 from .diagrams import MAP_COLOR
 from .simplex import as_floats
 
@@ -146,6 +147,7 @@ def critical_difference(n_methods, n_blocks, alpha=0.05, test="bonferroni-dunn")
     ----------
     Demšar 2006, section 3.2.2.
     """
+    for value, name in ((n_methods, "n_methods"), (n_blocks, "n_blocks"), (alpha, "alpha")): check_kind(value, float, name)
     if n_methods < 2 or n_blocks < 1:
         raise ValueError(f"n_methods = {n_methods} and n_blocks = {n_blocks}. Expected at least 2 methods and 1 block.")
     if not 0 < alpha < 1: raise ValueError(f"alpha = {alpha}. Expected a probability between 0 and 1, such as 0.05.")

@@ -11,7 +11,7 @@ from inspect import signature
 
 import numpy as np
 from scipy.sparse import csr_array
-from .base import progress
+from .base import Seed, check_kind, progress
 from .bins import bin_index, uniform_edges
 from .metrics import classwise_stats, confidence_stats
 from .simplex import check_forecasts, one_hot, normalize, safe_log
@@ -113,6 +113,7 @@ def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None
     ----------
     Vaicenavicius et al. 2019; Kull et al. 2019, section 2.
     """
+    check_kind(n_resamples, int, "n_resamples"), check_kind(seed, Seed, "seed")
     if n_resamples < 1: raise ValueError(f"n_resamples is {n_resamples}. Expected at least 1.")
     if statistic not in ("confidence", "classwise"):
         raise ValueError(f"statistic is {statistic!r}. Expected 'confidence' or 'classwise'.")
@@ -176,8 +177,10 @@ class BootstrapInterval:
     def __iter__(self): return iter((self.low, self.high))
 
 
-def _check_choices(level, n_resamples, method):
+def _check_choices(level, n_resamples, method, seed):
     "A ValueError now, and not after all the resampling."
+    for value, kind, name in ((level, float, "level"), (n_resamples, int, "n_resamples"), (seed, Seed, "seed")):
+        check_kind(value, kind, name)
     if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
     if n_resamples < 1: raise ValueError(f"n_resamples is {n_resamples}. Expected at least 1.")
     if method not in ("basic", "percentile"): raise ValueError(f"method is {method!r}. Expected 'basic' or 'percentile'.")
@@ -226,14 +229,15 @@ def bootstrap_interval(metric, y, P, level=0.95, n_resamples=1000, seed=None, *,
     ------
     ValueError : as the metric does, for another method, or for a level outside (0, 1)
     """
-    _check_choices(level, n_resamples, method)
-    n, rng = len(P), np.random.default_rng(seed)
+    if not callable(metric): raise ValueError(f"metric is {metric!r}. Expected a function (y, P), such as log_loss.")
+    _check_choices(level, n_resamples, method, seed)
+    estimate, n, rng = metric(y, P), len(P), np.random.default_rng(seed)
     counts = (_resamples(n, 1, rng)[0] for _ in range(n_resamples))
     weighed = _takes_weights(metric)
     def copied(w): return [_rows(A, np.repeat(np.arange(n), w)) for A in (y, P)]
     def value(w): return metric(y, P, sample_weight=w) if weighed else metric(*copied(w))
     draws = [value(w) for w in progress(counts, n_resamples, "resamples")]
-    return _interval(draws, metric(y, P), value(np.full(n, 1e9)) if weighed else metric(y, P), level, method)
+    return _interval(draws, estimate, value(np.full(n, 1e9)) if weighed else estimate, level, method)
 
 # %% ../nbs/11_significance.ipynb #15277d8b
 def _contributions(y, P, n_bins):
@@ -273,7 +277,7 @@ def bootstrap_intervals(y, P, level=0.95, n_resamples=1000, seed=None, *, n_bins
     ------
     ValueError : as `confidence_ece` and `bootstrap_interval` do
     """
-    _check_choices(level, n_resamples, method)
+    _check_choices(level, n_resamples, method, seed)
     y, P, _ = check_forecasts(y, P, classes)
     n, rng, contributions = len(P), np.random.default_rng(seed), _contributions(y, P, n_bins)
     m = max(1, 2**20 // max(n, P.shape[1] * n_bins))
