@@ -191,7 +191,7 @@ class TopLabelBinning(Calibrator):
     Gupta and Ramdas 2022, algorithm 1 (top-label histogram binning).
     """
 
-    def __init__(self, points_per_bin: int = 50, smoothing: float = 1.0, *, inputs="proba", classes=None):
+    def __init__(self, points_per_bin: float = 50, smoothing: float = 1.0, *, inputs="proba", classes=None):
         super().__init__(inputs=inputs, classes=classes)
         self.points_per_bin, self.smoothing = points_per_bin, smoothing
 
