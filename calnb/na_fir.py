@@ -49,12 +49,12 @@ class NormalizedLoss:
         return (self.w / Z) @ self.counts * np.exp(-top) + self.pull
 
     def pooled(self, start):
-        "The same loss with one number per block; blocks begin at the groups `start` (B,). Sparse counts become dense."
+        "The same loss with one number per block; blocks begin at the groups `start` (B,). Counts stay sparse if most are zero."
         G = len(self.hits)
         block = np.searchsorted(start, np.arange(G), side="right") - 1
-        member = csr_array((np.ones(G), block, np.arange(G + 1)), shape=(G, len(start)))
-        return NormalizedLoss((self.counts @ member).toarray(), self.w,
-                              np.add.reduceat(self.hits, start), np.add.reduceat(self.pull, start))
+        counts = self.counts @ csr_array((np.ones(G), block, np.arange(G + 1)), shape=(G, len(start)))
+        if counts.nnz > counts.shape[0] * counts.shape[1] / 10: counts = counts.toarray()
+        return NormalizedLoss(counts, self.w, np.add.reduceat(self.hits, start), np.add.reduceat(self.pull, start))
 
     def plus(self, hits, level):
         "The same loss with pseudo-observations (N.8): `hits` (G,) more hits per group at the values `level` (G,)."
@@ -79,13 +79,33 @@ def kkt_violation(loss, theta):
     return np.where(steps, abs(lift), np.maximum(-lift, 0)).max() / loss.hits.sum()
 
 # %% ../nbs/40_na_fir.ipynb #647bbc19
+def _shares(counts, e):
+    "S of (N.7), (n, B), dense or sparse as the counts are."
+    if isinstance(counts, np.ndarray):
+        S = counts * e
+        S /= S.sum(axis=1, keepdims=True)
+    else:
+        S = counts.copy()
+        S.data *= e[S.indices]
+        S.data /= np.repeat(S.sum(axis=1), np.diff(S.indptr))
+    return S
+
+
+def _rows_times(S, w):
+    "Each row of S times its weight; S itself if all weights are 1: a matrix times itself takes half the time."
+    if (w == 1).all(): return S
+    if isinstance(S, np.ndarray): return w[:, None] * S
+    S = S.copy()
+    S.data *= np.repeat(w, np.diff(S.indptr))
+    return S
+
+
 def _newton_step(loss, theta):
     "Newton's step (N.7) for a few levels (B,), at most 4 long, and the expected hits a of each level (B,)."
-    S = loss.counts * np.exp(theta - theta.max())
-    S /= S.sum(axis=1, keepdims=True)
-    expected = loss.w @ S + loss.pull * np.exp(theta)
+    S = _shares(loss.counts, np.exp(theta - theta.max()))
+    expected, SS = loss.w @ S + loss.pull * np.exp(theta), S.T @ _rows_times(S, loss.w)
     scale = np.sqrt(expected)
-    H = (np.diag(expected) - S.T @ (loss.w[:, None] * S)) / np.outer(scale, scale)
+    H = (np.diag(expected) - (SS if isinstance(SS, np.ndarray) else SS.toarray())) / np.outer(scale, scale)
     H[np.diag_indices_from(H)] += 1e-13                            # rounding: the gauge stays where it is
     step = np.linalg.solve(H, (loss.hits - expected) / scale) / scale
     return step * min(1.0, 4 / max(abs(step).max(), 4)), expected
