@@ -348,10 +348,10 @@ def plot_curves(curves):
     return fig
 
 # %% ../nbs/51_comparison.ipynb #e7ea0122
-STYLE = """body {font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem}
+STYLE = """body {font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem}
 body {color: #222; background: #fff}
-div.wide {overflow-x: auto} table {border-collapse: collapse; font-variant-numeric: tabular-nums}
-td, th {padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #8884; white-space: nowrap}
+div.wide {overflow-x: auto} table {border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums}
+td, th {padding: .3rem .5rem; text-align: right; border-bottom: 1px solid #8884; white-space: nowrap}
 td:first-child, th:first-child {text-align: left} img {max-width: 100%; background: #fff; border-radius: 4px}
 @media (prefers-color-scheme: dark) {body {color: #ddd; background: #181a1b}}"""
 
