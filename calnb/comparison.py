@@ -204,7 +204,8 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     ------
     ValueError : malformed rows or labels, or test rows with another number of columns
     """
-    check_kind(n_resamples, int, "n_resamples"), check_kind(level, float, "level"), check_kind(seed, Seed, "seed")
+    for value, kind, name in ((n_resamples, int, "n_resamples"), (level, float, "level"), (seed, Seed, "seed")):
+        check_kind(value, kind, name)
     if n_resamples < 0 or not 0 < level < 1:
         raise ValueError(f"n_resamples is {n_resamples}, level {level}. Expected at least 0, and a number between 0 and 1.")
     for P, y in ((P_val, y_val), (P_test, y_test)): classes = frame_classes(P, y, classes)

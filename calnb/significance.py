@@ -113,7 +113,8 @@ def consistency_test(y, P, statistic="confidence", n_resamples=10_000, seed=None
     ----------
     Vaicenavicius et al. 2019; Kull et al. 2019, section 2.
     """
-    check_kind(n_resamples, int, "n_resamples"), check_kind(seed, Seed, "seed")
+    check_kind(n_resamples, int, "n_resamples")
+    check_kind(seed, Seed, "seed")
     if n_resamples < 1: raise ValueError(f"n_resamples is {n_resamples}. Expected at least 1.")
     if statistic not in ("confidence", "classwise"):
         raise ValueError(f"statistic is {statistic!r}. Expected 'confidence' or 'classwise'.")
