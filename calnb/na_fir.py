@@ -91,21 +91,20 @@ def _shares(counts, e):
     return S
 
 
-def _rows_times(S, w):
-    "Each row of S times its weight; S itself if all weights are 1: a matrix times itself takes half the time."
-    if (w == 1).all(): return S
-    if isinstance(S, np.ndarray): return w[:, None] * S
-    S = S.copy()
-    S.data *= np.repeat(w, np.diff(S.indptr))
-    return S
+def _row_products(S, w):
+    "The sum over rows of w S S' (N.7), (B, B). Where all weights are 1, a dense S is multiplied by itself, in half the time."
+    if isinstance(S, np.ndarray): return S.T @ (S if (w == 1).all() else w[:, None] * S)
+    R = S.copy()
+    R.data *= np.repeat(w, np.diff(S.indptr))
+    return (S.T @ R).toarray()
 
 
 def _newton_step(loss, theta):
     "Newton's step (N.7) for a few levels (B,), at most 4 long, and the expected hits a of each level (B,)."
     S = _shares(loss.counts, np.exp(theta - theta.max()))
-    expected, SS = loss.w @ S + loss.pull * np.exp(theta), S.T @ _rows_times(S, loss.w)
+    expected = loss.w @ S + loss.pull * np.exp(theta)
     scale = np.sqrt(expected)
-    H = (np.diag(expected) - (SS if isinstance(SS, np.ndarray) else SS.toarray())) / np.outer(scale, scale)
+    H = (np.diag(expected) - _row_products(S, loss.w)) / np.outer(scale, scale)
     H[np.diag_indices_from(H)] += 1e-13                            # rounding: the gauge stays where it is
     step = np.linalg.solve(H, (loss.hits - expected) / scale) / scale
     return step * min(1.0, 4 / max(abs(step).max(), 4)), expected
