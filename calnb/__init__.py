@@ -73,9 +73,9 @@ from .classifier import (
     fit_fold, fit_given, fit_rows, FittedPair, fold_parts, shared_folds, weight_argument)
 from .comparison import (
     INTERVALS, P_VALUES, check_both_labels, check_free, compare, compare_classifier, compare_outputs, Comparison,
-    default_calibrators, digits_outputs, html_table, interval_cells, interval_ends, make_table, measure,
-    name_calibrators, p_values, plot_curves, rank_columns, report_html, save_report, table_cells, text_table,
-    write_whole)
+    default_calibrators, digits_outputs, html_table, interval_cells, interval_ends, make_table, may_be_best,
+    measure, name_calibrators, p_values, plot_curves, rank_columns, report_html, save_report, table_cells,
+    text_table, write_whole)
 from .large import predict_in_chunks
 from .ranks import (
     average_ranks, block_ranks, check_scores, critical_difference, friedman_test, FriedmanResult, holm,

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['P_VALUES', 'INTERVALS', 'STYLE', 'default_calibrators', 'name_calibrators', 'measure', 'rank_columns', 'p_values',
-           'interval_ends', 'check_both_labels', 'compare', 'make_table', 'table_cells', 'interval_cells', 'text_table',
-           'html_table', 'Comparison', 'plot_curves', 'report_html', 'write_whole', 'check_free', 'save_report',
-           'compare_classifier', 'compare_outputs', 'digits_outputs']
+           'interval_ends', 'may_be_best', 'check_both_labels', 'compare', 'make_table', 'table_cells',
+           'interval_cells', 'text_table', 'html_table', 'Comparison', 'plot_curves', 'report_html', 'write_whole',
+           'check_free', 'save_report', 'compare_classifier', 'compare_outputs', 'digits_outputs']
 
 # %% ../nbs/51_comparison.ipynb #3e2f69eb
 import html
@@ -18,6 +18,7 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.base import clone
 from .base import Calibrator, Identity, Seed, as_view, check_kind, progress
 from .beta import BetaCalibration, PlattScaling
@@ -34,7 +35,7 @@ from .mixture import AutoCalibration
 from .na_fir import NAFIR
 from .outputs import Outputs
 from .ovr import OneVsRest
-from .simplex import FLOOR, as_labels, check_forecasts, check_labels, frame_classes
+from .simplex import FLOOR, as_labels, check_forecasts, check_labels, frame_classes, safe_log
 
 # %% ../nbs/51_comparison.ipynb #b5c6a09b
 def default_calibrators(K=2):
@@ -153,6 +154,35 @@ def interval_ends(y, P, n_resamples, *, level=0.95, n_bins=15, seed=0):
         found |= {f"{name} low": float(low), f"{name} high": float(high)}
     return found
 
+# %% ../nbs/51_comparison.ipynb #1bef6ab2
+def may_be_best(losses, level=0.95):
+    """Which methods may have the lowest expected loss? The best is among them with probability `level` (V.3).
+
+    Parameters
+    ----------
+    losses : (n, M) finite loss of each of M methods on each of n rows, the same rows for all
+    level : between 0 and 1
+
+    Returns
+    -------
+    (M,) booleans, True for the method with the lowest mean, and for all where n is 1
+
+    Raises
+    ------
+    ValueError : losses that are not such an array, or a level outside (0, 1)
+    """
+    losses = np.asarray(losses, dtype=float)
+    if losses.ndim != 2 or 0 in losses.shape or not np.isfinite(losses).all():
+        raise ValueError(f"losses has shape {losses.shape}. Expected (rows, methods) of finite numbers, at least one of each.")
+    check_kind(level, float, "level")
+    if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
+    n, M = losses.shape
+    z = max(ndtri(1 - (1 - level) / max(M - 1, 1)), 0)
+    def stays(c):
+        behind = losses[:, [c]] - losses
+        return (behind.mean(axis=0) <= z * behind.std(axis=0, ddof=1) / np.sqrt(n) + 1e-12).all()        # 1e-12: rounding
+    return np.array([n == 1 or stays(c) for c in range(M)])
+
 # %% ../nbs/51_comparison.ipynb #55455fd9
 def check_both_labels(y_val, n_val, y_test, n_test, K, classes=None):
     """Column numbers of the labels of both parts, and the names of the columns.
@@ -193,7 +223,7 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     classes : names of the K columns, as for `Calibrator`
     n_bins : bins of the calibration errors and diagrams
     n_resamples : with more than 0, bootstrap intervals from so many draws, and p-values, too, if that is more than 199
-    level, seed : of the intervals, and of the draws
+    level, seed : of the intervals and of `contenders`, and of the draws
     title : what the outputs are, for the report
 
     Returns
@@ -213,7 +243,7 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
     n_val, K = as_view(P_val, inputs, "proba", "P_val").shape
     if before.shape[1] != K: raise ValueError(f"P_val has {K} columns, but P_test has {before.shape[1]}.")
     y_val, y_test, classes = check_both_labels(y_val, n_val, y_test, len(before), K, classes)
-    fitted, curves, rows = {}, {}, {}
+    fitted, curves, rows, losses = {}, {}, {}, {}
     for name, cal in progress(name_calibrators(calibrators, K).items(), label="calibrators"):
         start = time.perf_counter()
         cal = clone(cal).set_params(inputs=inputs, classes=classes).fit(P_val, classes[y_val])
@@ -221,9 +251,11 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
         Q = cal.predict_proba(P_test)
         fitted[name], curves[name] = cal, confidence_curve(y_test, Q, n_bins=n_bins)
         rows[name] = measure(y_test, Q, n_bins=n_bins) | p_values(y_test, Q, max(n_resamples, 199), n_bins=n_bins, seed=seed)
-        rows[name]["fit seconds"] = seconds
+        rows[name]["fit seconds"], losses[name] = seconds, -safe_log(Q[np.arange(len(Q)), y_test])
         if n_resamples: rows[name] |= interval_ends(y_test, Q, n_resamples, level=level, n_bins=n_bins, seed=seed)
-    return Comparison(make_table(rows), fitted, curves, title, (n_val, len(before), K))
+    stay = may_be_best(np.column_stack([*losses.values()]), level)
+    contenders = [name for name, may in zip(losses, stay) if may]
+    return Comparison(make_table(rows), fitted, curves, title, (n_val, len(before), K), contenders, level)
 
 # %% ../nbs/51_comparison.ipynb #f5167201
 def make_table(rows):
@@ -288,6 +320,7 @@ class Comparison:
     curves : dictionary from name to `ReliabilityCurve` of the confidence on the test rows
     title : what was compared
     shape : (validation rows, test rows, classes)
+    contenders : names of the calibrators that may have the lowest log loss (V.3), with confidence `level`
     best : the fitted calibrator with the lowest log loss on the test rows
     """
     table: object
@@ -295,6 +328,8 @@ class Comparison:
     curves: dict
     title: str
     shape: tuple
+    contenders: list
+    level: float
 
     @property
     def best(self): return self.fitted[self.table["log loss"].idxmin()]
@@ -302,12 +337,18 @@ class Comparison:
     def __str__(self):
         intervals = interval_cells(self.table)
         more = f"\n\n{INTERVALS}\n{text_table(intervals)}" if intervals else ""
-        return f"{self.heading}\n\n{text_table(table_cells(self.table))}\n{P_VALUES}{more}"
+        return f"{self.heading}\n\n{text_table(table_cells(self.table))}\n{P_VALUES}\n{self.verdict}{more}"
 
     __repr__ = __str__
 
     @property
     def heading(self): return "{}: {} validation rows, {} test rows, {} classes".format(self.title, *self.shape)
+
+    @property
+    def verdict(self):
+        names = ", ".join(self.contenders)
+        among = f"one of {len(self.contenders)}: {names}" if len(self.contenders) > 1 else names
+        return f"best in log loss on rows like these, with {100 * self.level:g}% confidence: {among}"
 
     def _repr_html_(self): return f"<p>{html.escape(self.heading)}</p>{self.html_tables()}"
 
@@ -315,7 +356,7 @@ class Comparison:
         """The table as HTML, and below it the intervals if there are any."""
         intervals = interval_cells(self.table)
         more = f"<p>{INTERVALS}</p>{html_table(intervals)}" if intervals else ""
-        return f"{html_table(table_cells(self.table))}<p>{P_VALUES}</p>{more}"
+        return f"{html_table(table_cells(self.table))}<p>{P_VALUES}</p><p>{html.escape(self.verdict)}</p>{more}"
 
     def plot(self):
         """Reliability diagrams of all calibrators side by side; returns the matplotlib Figure."""
