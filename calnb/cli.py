@@ -21,7 +21,7 @@ import numpy as np
 from . import __version__
 from .base import Calibrator, as_view
 from .benchmark import add_outputs_arguments, add_uci_arguments, run_bench_outputs, run_bench_uci
-from .comparison import INTERVALS, check_free, compare_outputs, default_calibrators, digits_outputs, interval_ends
+from .comparison import INTERVALS, P_VALUES, check_free, compare_outputs, default_calibrators, digits_outputs, interval_ends
 from .comparison import measure, p_values, text_table, write_whole
 from .metrics import log_loss
 from .outputs import load_outputs, load_parts, map_table
@@ -194,7 +194,8 @@ def evaluate_parts(parts, *, n_bins=15, n_resamples=0, seed=0):
     Parameters
     ----------
     parts : dictionary as `load_parts` returns it
-    n_bins, n_resamples, seed : as for `measure`; with n_resamples also p-values and 95% intervals from so many draws
+    n_bins, seed : as for `measure` and `p_values`
+    n_resamples : with more than 0, 95% intervals from so many draws, and p-values, too, if that is more than 199
 
     Returns
     -------
@@ -205,24 +206,23 @@ def evaluate_parts(parts, *, n_bins=15, n_resamples=0, seed=0):
         if rows.y is None: continue
         P = as_view(rows.P, rows.inputs, "proba")
         found[part or "all"] = {"rows": len(P)} | measure(rows.y, P, n_bins=n_bins)
-        for more in (p_values, interval_ends) if n_resamples else ():
-            found[part or "all"] |= more(rows.y, P, n_resamples, n_bins=n_bins, seed=seed)
+        found[part or "all"] |= p_values(rows.y, P, max(n_resamples, 199), n_bins=n_bins, seed=seed)
+        if n_resamples: found[part or "all"] |= interval_ends(rows.y, P, n_resamples, n_bins=n_bins, seed=seed)
     return found
 
 # %% ../nbs/70_cli.ipynb #c0a2170a
 def evaluation_cells(found):
     """What `evaluate_parts` found, as rows of text for `text_table`."""
     measures = [key for key in conventions() if all(key in values for values in found.values())]
-    resampled = [key for key in next(iter(found.values())) if key.startswith("p ")]
+    resampled = any(key.endswith(" low") for key in next(iter(found.values())))
     head, body = ["measure"], [["rows"]] + [[key] for key in measures]
     for part, values in found.items():
-        head += [part] + ["95% interval", "p"] * bool(resampled)
-        body[0] += [str(values["rows"])] + ["", ""] * bool(resampled)
+        head += [part] + ["95% interval"] * resampled + ["p"]
+        body[0] += [str(values["rows"])] + [""] * resampled + [""]
         for row, key in zip(body[1:], measures):
-            row.append(f"{values[key]:.4f}")
-            if not resampled: continue
             low, high, p = (values.get(k) for k in (f"{key} low", f"{key} high", f"p {key}"))
-            row += ["" if low is None else f"{low:.4f} to {high:.4f}", "" if p is None else f"{p:.2g}"]
+            row += [f"{values[key]:.4f}"] + ["" if low is None else f"{low:.4f} to {high:.4f}"] * resampled
+            row.append("" if p is None else f"{p:.2g}")
     return [head, *body]
 
 
@@ -237,12 +237,12 @@ def run_evaluate(args):
     meant, K = conventions(args.bins), rows.P.shape[1]
     if args.json:
         about = {"file": str(args.file), "inputs": rows.inputs, "classes": K, "bins": args.bins, "resamples": args.resamples}
-        return json.dumps(about | {"seed": args.seed, "parts": found, "conventions": meant}, indent=1)
+        about |= {"draws of labels": max(args.resamples, 199), "seed": args.seed}
+        return json.dumps(about | {"parts": found, "conventions": meant}, indent=1)
     lines = [f"{args.file}: {'logits' if rows.inputs == 'logits' else 'probabilities'} of {K} classes", "",
-             text_table(evaluation_cells(found)), "", *(f"{name.ljust(10)}{text}" for name, text in meant.items())]
-    if args.resamples:
-        lines += [f"p         chance that a calibrated model shows so large an error, from {args.resamples} draws of labels",
-                  f"95%       {INTERVALS} ({args.resamples} draws of rows)"]
+             text_table(evaluation_cells(found)), "", *(f"{name.ljust(10)}{text}" for name, text in meant.items()),
+             f"p         {P_VALUES.removeprefix('p: ')} ({max(args.resamples, 199)} draws of labels)"]
+    if args.resamples: lines.append(f"95%       {INTERVALS} ({args.resamples} draws of rows)")
     return "\n".join(lines)
 
 # %% ../nbs/70_cli.ipynb #fad79217
@@ -269,7 +269,7 @@ def add_common(job, *, part=None, resamples=False, force=None):
     job.add_argument("--label", default="label", metavar="NAME", help="column of a table with the labels (default: label)")
     if part: job.add_argument("--part", choices=("val", "test"), help=part)
     if resamples:
-        job.add_argument("--resamples", type=int, default=0, metavar="N", help="intervals and p-values from so many draws")
+        job.add_argument("--resamples", type=int, default=0, metavar="N", help="intervals from so many draws; p-values, too, if over 199")
         job.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is random (default 0)")
     if force: job.add_argument("--force", action="store_true", help=force)
 
@@ -332,7 +332,7 @@ def add_evaluate(jobs):
 {FILES}
 examples:
   calnb evaluate outputs.npz
-  calnb evaluate calibrated.npz --part test --resamples 1000        with p-values and intervals
+  calnb evaluate calibrated.npz --part test --resamples 1000        with intervals
   calnb evaluate outputs.npz --json > measures.json
 """)
     job.add_argument("file", metavar="FILE", help="outputs with labels, see below")
