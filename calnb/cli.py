@@ -269,7 +269,7 @@ def add_common(job, *, part=None, resamples=False, force=None):
     job.add_argument("--label", default="label", metavar="NAME", help="column of a table with the labels (default: label)")
     if part: job.add_argument("--part", choices=("val", "test"), help=part)
     if resamples:
-        job.add_argument("--resamples", type=int, default=0, metavar="N", help="intervals from so many draws; p-values, too, if over 199")
+        job.add_argument("--resamples", type=int, default=0, metavar="N", help="intervals and finer p-values from so many draws")
         job.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is random (default 0)")
     if force: job.add_argument("--force", action="store_true", help=force)
 

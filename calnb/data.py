@@ -8,6 +8,7 @@ __all__ = ['draw_labels', 'calibrated_logits', 'Overconfident', 'overconfident',
 
 # %% ../nbs/02_data.ipynb #84104cec
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from scipy.special import gammaln, softmax
@@ -36,6 +37,18 @@ def draw_labels(Q, seed=0):
     u = 1 - np.random.default_rng(seed).random((len(ends), 1))
     return (ends < u * ends[:, -1:]).sum(axis=1)
 
+# %% ../nbs/02_data.ipynb #d45925e3
+def _check_count(value, least, name):
+    "ValueError if a count is no whole number, or below the least that makes sense."
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} is {value!r}. Expected a whole number, at least {least}.")
+
+
+def _check_positive(value, name):
+    "ValueError if a factor is not a positive, finite number."
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ValueError(f"{name} is {value!r}. Expected a positive number, such as 2.0.")
+
 # %% ../nbs/02_data.ipynb #5774e2da
 def calibrated_logits(n, K, *, tail=0.0, seed=0):
     """Logits of an ideal classifier of objects in noise (D.3): labels drawn from their softmax are what they claim.
@@ -49,7 +62,14 @@ def calibrated_logits(n, K, *, tail=0.0, seed=0):
     Returns
     -------
     (n, K) float64
+
+    Raises
+    ------
+    ValueError : less than one row or two classes, or a tail that is no number
     """
+    _check_count(n, 1, "n")
+    _check_count(K, 2, "K")
+    if not (isinstance(tail, Real) and np.isfinite(tail)): raise ValueError(f"tail is {tail!r}. Expected a number, such as 1.0.")
     rng = np.random.default_rng(seed)
     prior = normalize([np.arange(1.0, K + 1) ** -tail])
     s = np.sqrt(2 * np.log(K))
@@ -65,12 +85,14 @@ class Overconfident:
     Parameters
     ----------
     K : classes
-    T : factor on the logits; above 1 over-confident, below 1 under-confident
+    T : factor on the logits, positive; above 1 over-confident, below 1 under-confident
     tail : class frequencies fall as (k+1)**-tail
     """
     K: int
     T: float = 2.0
     tail: float = 0.0
+
+    def __post_init__(self): _check_positive(self.T, "T")
 
     def sample(self, n, seed=0):
         "n rows: P (n, K) probabilities, y (n,) labels 0..K-1."
@@ -111,6 +133,7 @@ class DirichletScores:
 
     def sample(self, n, seed=0):
         "n rows: P (n, K) probabilities, y (n,) labels 0..K-1."
+        _check_count(n, 1, "n")
         rng = np.random.default_rng(seed)
         y = draw_labels(np.tile(self.prior, (n, 1)), rng)
         return normalize(rng.standard_gamma(np.asarray(self.alpha)[y])), y   # gammas over their sum are Dirichlet
@@ -131,6 +154,7 @@ def dirichlet_problem(K):
     -------
     DirichletScores
     """
+    _check_count(K, 2, "K")
     alpha = (1 + np.roll(np.eye(K), 1, axis=1)) / K + np.diag(np.linspace(0.5, 1.5, K))
     return DirichletScores(alpha, normalize([np.linspace(2, 1, K)])[0])
 
@@ -168,12 +192,14 @@ class Bent:
     Parameters
     ----------
     K : classes
-    bend : curvature c; 1 is calibrated
+    bend : curvature c, positive; 1 is calibrated
     tail : class frequencies fall as (k+1)**-tail
     """
     K: int
     bend: float = 4.0
     tail: float = 0.0
+
+    def __post_init__(self): _check_positive(self.bend, "bend")
 
     def _curvature(self, P): return self.bend ** np.where(P.argmax(axis=1) % 2, -1.0, 1.0)[:, None]
 
