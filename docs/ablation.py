@@ -4,7 +4,8 @@ Every map is fitted on the validation part of a set of outputs and measured on i
 from the same held-out predictions. `--peers` adds the calibrators of probmetrics and scikit-learn from the environment
 .venv-peers/probmetrics (see the Makefile); they get softmax(logits). `--learning` writes tests_data/learning.csv instead: invented problems
 whose true map is known, and how far each method is from it after n rows. `--rows` writes tests_data/rows.csv: the mixture with matrices and
-without, on sets of many classes, for few rows per class."""
+without, on sets of many classes, for few rows per class. `--leads` writes tests_data/leads.csv: the mixture and all single methods, those of
+the peers among them, compared row by row."""
 import argparse, csv, os, subprocess, sys, tempfile
 from pathlib import Path
 
@@ -111,6 +112,27 @@ def peers(name):
         with np.load(f"{folder}/peer.npz") as f: return [measured(name, k, f[k].astype(float), val, test) for k in f.files]
 
 
+def leads(name):
+    "Test log loss of each method; by how much AutoCalibration's is above it, with its standard error; and whether it may be the best (V.3)."
+    print(name, flush=True)
+    from calnb import SmoothedSCIR, default_calibrators, may_be_best
+    from calnb.mixture import auto_maps
+    from calnb.simplex import safe_log
+    val, test = outputs(name)
+    some = np.arange(len(test[1])), test[1]
+    methods = default_calibrators() | {"SmoothedSCIR": SmoothedSCIR()} | {"vector, held": dict(auto_maps(2))["vector"]}
+    losses = {m: -safe_log(cal.set_params(inputs="logits").fit(*val).predict_proba(test[0])[some]) for m, cal in methods.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([PEERS, __file__, "--predict", name, f"{folder}/peer.npz"], check=True)
+        with np.load(f"{folder}/peer.npz") as f:
+            for m in f.files: losses[m] = -safe_log(f[m][some].astype(float) / f[m].astype(float).sum(axis=1))
+    stay = may_be_best(np.column_stack([*losses.values()]))
+    for (m, loss), may in zip(losses.items(), stay):
+        behind = losses["AutoCalibration"] - loss
+        yield {"set": name, "method": m, "log_loss": float(loss.mean()), "behind": float(behind.mean()),
+               "error": float(behind.std(ddof=1) / np.sqrt(len(loss))), "may_be_best": int(may)}
+
+
 def learning():
     "Distance from the true map in nats, sum_k q*_k log(q*_k / q_k), mean over 20,000 fresh rows, for growing n."
     import calnb as c
@@ -163,6 +185,7 @@ def main():
     ap.add_argument("--peers", action="store_true", help="measure the peers, keep our rows; without it the other way round")
     ap.add_argument("--learning", action="store_true", help="how far from the true map after n rows")
     ap.add_argument("--rows", action="store_true", help="with matrices and without, for few rows per class")
+    ap.add_argument("--leads", action="store_true", help="all methods row by row; needs the peers' environment")
     ap.add_argument("--predict", nargs=2, metavar=("SET", "FILE"), help=argparse.SUPPRESS)
     args = ap.parse_args()
     if args.predict: return peer_predictions(*args.predict)
@@ -170,10 +193,14 @@ def main():
     if args.rows:
         fields = ["set", "K", "rows per class", "seed", "with matrices", "without"]
         return write(STORE.with_name("rows.csv"), fields, list(rows_per_class()))
+    names = sorted((p.stem for p in LOGITS.glob("*.npz")), key=lambda s: ("geonames" in s, s))
+    if args.leads:
+        fields = ["set", "method", "log_loss", "behind", "error", "may_be_best"]
+        return write(STORE.with_name("leads.csv"), fields, [row for name in names for row in leads(name)])
     old = list(csv.DictReader(STORE.open())) if STORE.exists() else []
     kept = [r for r in old if (r["method"].split()[0] in ("probmetrics", "scikit-learn")) != args.peers]
     rows = []
-    for name in sorted((p.stem for p in LOGITS.glob("*.npz")), key=lambda s: ("geonames" in s, s)):
+    for name in names:
         rows += (peers if args.peers else ours)(name)
         print(name, flush=True)
     write(STORE, FIELDS, [*kept, *rows])
