@@ -44,7 +44,7 @@ from .diagrams import (
 from .softreg import (
     bounded, cautious_step, ClassBlocks, conjugate_gradient, diagonal_regression, hessian_product, loss_and_probs,
     loss_gradient, loss_of_scores, minimise, pair_product, PairBlocks, penalty_weights, settle, shrunken_regression,
-    ShrunkenFit, softmax_regression, SoftmaxFit)
+    ShrunkenFit, softmax_regression, SoftmaxFit, warn_if_cut)
 from .scaling import (
     best_beta, default_grid, kull2019_grid, matrix_penalty, MatrixScaling, MatrixScalingCV, path_losses,
     TemperatureScaling, VectorScaling)

@@ -15,6 +15,7 @@ import pickle
 import sys
 import warnings
 from base64 import b64decode, b64encode
+from contextlib import contextmanager
 from numbers import Integral, Real
 from types import UnionType
 from typing import Union, get_args, get_origin
@@ -22,8 +23,9 @@ from typing import Union, get_args, get_origin
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
-from .simplex import (
-    as_floats, check_labels, check_logits, check_probs, check_weights, frame_classes, logits_to_logp, normalize, safe_log)
+from calnb.simplex import (
+    as_floats, as_labels, check_labels, check_logits, check_probs, check_weights, frame_classes, logits_to_logp, normalize,
+    safe_log)
 
 # %% ../nbs/03_base.ipynb #49b3b17e
 def as_view(P, inputs, view, name="P"):
@@ -140,6 +142,19 @@ def _check_result(Q, first):
     raise ValueError(f"this map gives no probabilities for P[{first + np.argmin(good)}]: it is damaged, or its method wrong. "
                      "Fit it again.")
 
+# %% ../nbs/03_base.ipynb #7dee1ff0
+@contextmanager
+def _afresh(cal):
+    "What an earlier fit has learned is forgotten; if the fit inside fails or is interrupted, it is brought back."
+    before, own = dict(vars(cal)), cal.get_params(deep=False)
+    for name in before.keys() - own.keys():
+        if name[-1] == "_" and name[0] != "_": delattr(cal, name)
+    try: yield
+    except BaseException:
+        vars(cal).clear()
+        vars(cal).update(before)
+        raise
+
 # %% ../nbs/03_base.ipynb #9a13077b
 class Calibrator(ClassifierMixin, BaseEstimator):
     """Base of all calibrators: checks, labels, weights; a method adds `_fit(X, y, w)` and `_predict(X)`.
@@ -170,7 +185,7 @@ class Calibrator(ClassifierMixin, BaseEstimator):
         if not np.bincount(y, w, X.shape[1]).all(): _warn_of_absent(y, w, as_floats(P), self.inputs, classes, self.classes)
         if not w.all(): X, y, w = X[w > 0], y[w > 0], w[w > 0]
         _warn_of_shares(w)
-        self._fit(X, y, w)
+        with _afresh(self): self._fit(X, y, w)
         self.classes_, self.n_classes_, self.n_features_in_, self._columns = classes, X.shape[1], X.shape[1], _column_names(P)
         return self
 
@@ -307,6 +322,8 @@ def _check_numbers(learned, where):
 def _map_to_json(cal, where=""):
     "Kind, parameters and learned values of a calibrator as JSON; `where` it is, for messages."
     where, params = where and f"{where}.", cal.get_params(deep=False)
+    if not isinstance(names := params.get("classes"), (list, tuple, np.ndarray, type(None))):
+        params["classes"] = as_labels(names, "classes")                          # a range or a column of a frame
     learned = {k: v for k, v in vars(cal).items()
                if k not in params and (k == "_columns" or (k.endswith("_") and not k.startswith("_")))}
     _check_numbers(learned, where)

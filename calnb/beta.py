@@ -226,7 +226,7 @@ class BetaCalibration(BinaryMap):
 
     def _log_odds(self, s):
         u, v = beta_features(s)
-        return self.a_ * u + self.b_ * v + self.c_
+        with np.errstate(over="ignore"): return self.a_ * u + self.b_ * v + self.c_       # as sure as can be
 
     def _predict_binary(self, s): return expit(self._log_odds(s))
 

@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import PredefinedSplit, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, column_or_1d, get_tags, indexable
 from sklearn.utils.parallel import Parallel, delayed
@@ -26,7 +26,7 @@ from .base import Calibrator, check_settings
 from .simplex import as_labels, check_weights, normalize
 
 # %% ../nbs/50_classifier.ipynb #8348af31
-def classifier_outputs(estimator, X, inputs="proba"):
+def classifier_outputs(estimator, X, inputs="proba", classes=None):
     """What a fitted classifier says of each row, in the form that a calibrator is given.
 
     Parameters
@@ -34,10 +34,11 @@ def classifier_outputs(estimator, X, inputs="proba"):
     estimator : fitted scikit-learn classifier
     X : (n, d) rows, in whatever form it takes
     inputs : "proba": its `predict_proba`; "logits": its `decision_function`, for two classes as the columns (0, z)
+    classes : (K,) its classes in the order wanted for the columns; None: that of `estimator.classes_`
 
     Returns
     -------
-    (n, K) floats, columns in the order of `estimator.classes_`
+    (n, K) floats
 
     Raises
     ------
@@ -55,7 +56,8 @@ def classifier_outputs(estimator, X, inputs="proba"):
     if A.ndim != 2 or A.shape[1] != K or K > 2 and inputs == "logits" and _by_pairs(estimator):
         raise ValueError(f"{methods[inputs]} of {name} has shape {A.shape} for {K} classes, and not a column for each. "
                          "One-vs-one? Set decision_function_shape='ovr'.")
-    return A
+    own = list(estimator.classes_)
+    return A if classes is None or own == list(classes) else A[:, [own.index(c) for c in classes]]
 
 # %% ../nbs/50_classifier.ipynb #d9c9deec
 def _by_pairs(estimator):
@@ -83,7 +85,7 @@ def fold_parts(cv, X, y, w, groups=None):
     rows, splitter = np.arange(len(y)), hasattr(cv, "split")
     if groups is not None and not splitter:
         raise ValueError(f"groups is given, but cv={cv!r} does not look at groups. Pass a splitter, such as GroupKFold(5).")
-    if splitter or cv is None or isinstance(cv, Integral):
+    if (splitter or cv is None or isinstance(cv, Integral)) and not isinstance(cv, PredefinedSplit):
         if not w.all(): rows = np.flatnonzero(w)
         X, groups = (A if A is None or w.all() else _safe_indexing(A, rows) for A in (X, groups))
         return [(rows[a], rows[b]) for a, b in check_cv(cv, y[rows], classifier=True).split(X, y[rows], groups)]
@@ -165,6 +167,7 @@ def check_parts(parts, y, classes, ensemble=True):
     -------
     (F, K) True where a class has a row in the training part
     """
+    if not parts: raise ValueError("cv holds no folds. A generator is used up by one fit: pass list(...).")
     known = np.array([np.isin(classes, y[train]) for train, _ in parts])
     remedy = "Use stratified folds (cv=5), shuffled ones, or fewer."
     for f, (c, (_, test)) in enumerate(zip(known, parts)):
@@ -203,7 +206,8 @@ class FittedPair(NamedTuple):
 
     def predict_proba(self, X):
         "Calibrated probabilities (n, K_f); the columns are `calibrator.classes_`."
-        return self.calibrator.predict_proba(classifier_outputs(self.estimator, X, self.calibrator.inputs))
+        cal = self.calibrator
+        return cal.predict_proba(classifier_outputs(self.estimator, X, cal.inputs, cal.classes_))
 
 
 def fit_calibrator(calibrator, A, y, w, classes):
@@ -215,7 +219,8 @@ def fit_fold(estimator, calibrator, X, y, w, part, classes, frequency, ensemble)
     """One fold: its `FittedPair` (W.1), or with ensemble=False its outputs (m, K) for the held-out rows (W.4)."""
     train, test = part
     model = fit_rows(estimator, X, y, w, train)
-    A, known = classifier_outputs(model, _safe_indexing(X, test), calibrator.inputs), np.isin(classes, model.classes_)
+    known = np.isin(classes, model.classes_)
+    A = classifier_outputs(model, _safe_indexing(X, test), calibrator.inputs, classes[known])
     if not ensemble: return fill_columns(A, known, frequency, calibrator.inputs)
     seen = np.isin(y[test], model.classes_)
     test = test[seen]

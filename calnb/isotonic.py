@@ -65,7 +65,7 @@ class IsotonicCalibration(BinaryMap):
         self.floor = floor
 
     def _fit_binary(self, s, t, w):
-        a = 1 / (w.sum() + 2) if self.floor is None else self.floor
+        a = min(1 / (w.sum() + 2), np.nextafter(.5, 0)) if self.floor is None else self.floor
         if not 0 <= a < .5: raise ValueError(f"floor is {a}. Expected a number from 0 to below 0.5.")
         scores, place = np.unique(round_scores(s), return_inverse=True)                  # ties become one group
         start, hits, weight = pool_adjacent_violators(np.bincount(place, w * t), np.bincount(place, w))

@@ -8,7 +8,7 @@ __all__ = ['predict_in_chunks']
 # %% ../nbs/52_large.ipynb #de6f5979
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
-from .base import progress, row_blocks
+from .base import check_kind, progress, row_blocks
 
 # %% ../nbs/52_large.ipynb #3d0b003e
 def predict_in_chunks(cal, P, out=None, *, rows=None):
@@ -30,10 +30,14 @@ def predict_in_chunks(cal, P, out=None, *, rows=None):
     ValueError : as `predict_proba` does, naming the first row of the chunk; or if `out` has another shape, or is not of floats
     """
     check_is_fitted(cal, "classes_")
+    if not (hasattr(P, "shape") or isinstance(P, (list, tuple))):
+        raise ValueError(f"P is a {type(P).__name__}. Expected rows that can be sliced: an array or a frame, collected.")
+    if rows is not None: check_kind(rows, int, "rows")
     shape, take = (len(P), cal.n_classes_), getattr(P, "iloc", P)       # pandas slices rows by position with iloc
     if out is None: out = np.empty(shape)
-    if out.shape != shape or out.dtype.kind != "f":
-        raise ValueError(f"out is {out.dtype} of shape {out.shape}. Expected floats of shape {shape}.")
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype.kind != "f":
+        kind = getattr(out, "dtype", type(out).__name__)
+        raise ValueError(f"out is {kind} of shape {np.shape(out)}. Expected floats of shape {shape}.")
     if rows is not None and rows < 1: raise ValueError(f"rows is {rows}. Expected at least 1.")
     blocks = row_blocks(*shape) or [slice(0, 0)]
     step = 1 if rows is None else -(-rows // max(1, blocks[0].stop))

@@ -301,7 +301,8 @@ def thresholded_ece(y, P, *, threshold=None, n_bins=15, closed="right", sample_w
         rows = keep[:, k]
         p, v = P[rows, k], w[rows]
         index = bin_index(p, quantile_edges(p, n_bins, v), closed=closed)
-        errors.append(np.abs(np.bincount(index, v * ((y[rows] == k) - p))).sum() / v.sum())     # (M.7)
+        gap = (y[rows] == k) - p.astype(np.float64)                                             # exact for a float16, too
+        errors.append(np.abs(np.bincount(index, v * gap)).sum() / v.sum())                      # (M.7)
     return float(np.mean(errors))
 
 # %% ../nbs/10_metrics.ipynb #84102350

@@ -172,7 +172,7 @@ def log_linear(x, centers, theta):
     -------
     array of the shape of x
     """
-    slope = (theta[-1] - theta[0]) / (centers[-1] - centers[0]) if len(theta) > 1 else 1.0
+    slope = (theta[-1] - theta[0]) / (centers[-1] - centers[0]) if len(theta) > 1 else 1e-2
     with np.errstate(over="ignore"):                               # a log-probability of -1e308 may become -inf
         outside = slope * (np.minimum(x - centers[0], 0) + np.maximum(x - centers[-1], 0))
     return np.interp(x, centers, theta) + outside

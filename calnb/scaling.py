@@ -14,7 +14,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 from .base import Calibrator, Seed, progress
 from .folds import fold_splits, fold_weights
-from .softreg import bounded, diagonal_regression, penalty_weights, shrunken_regression, softmax_regression
+from .softreg import bounded, diagonal_regression, penalty_weights, shrunken_regression, softmax_regression, warn_if_cut
 
 # %% ../nbs/21_scaling.ipynb #436cbaf0
 def _slope_and_curvature(beta, S, s_true, w):
@@ -95,8 +95,9 @@ class TemperatureScaling(Calibrator):
         self.bounds = bounds
 
     def _fit(self, X, y, w):
+        if len(self.bounds) != 2 or None in [*self.bounds] or not 0 < self.bounds[0] < self.bounds[1] < np.inf:
+            raise ValueError(f"bounds are {self.bounds}. Expected 0 < lowest < highest, both finite.")
         lo, hi = self.bounds
-        if not 0 < lo < hi < np.inf: raise ValueError(f"bounds are {self.bounds}. Expected 0 < lowest < highest, both finite.")
         self.beta_ = best_beta(X, y, w, bounds=(float(lo), float(hi)))
         self.temperature_ = 1 / self.beta_
         if self.beta_ in self.bounds:
@@ -140,12 +141,15 @@ class VectorScaling(Calibrator):
         self.reg_lambda, self.reg_mu, self.tol, self.max_iter = reg_lambda, reg_mu, tol, max_iter
 
     def _fit(self, X, y, w):
+        warn_if_cut(X)
         K, beta = X.shape[1], best_beta(X, y, w)
+        if self.reg_lambda is None and self.reg_mu:
+            raise ValueError(f"reg_mu={self.reg_mu} plays no part without reg_lambda. Give both.")
         penalty = np.array([30 / beta**2, 10]) / w.sum()                             # (V.P)
         if self.reg_lambda is not None:
             mu = self.reg_lambda if self.reg_mu is None else self.reg_mu
-            if not (self.reg_lambda >= 0 and mu >= 0):
-                raise ValueError(f"reg_lambda is {self.reg_lambda} and reg_mu is {mu}. Neither may be negative.")
+            if not (0 <= self.reg_lambda < np.inf and 0 <= mu < np.inf):
+                raise ValueError(f"reg_lambda is {self.reg_lambda} and reg_mu is {mu}. Neither may be negative or infinite.")
             penalty = np.array([self.reg_lambda, mu]) / K
         fit = diagonal_regression(X, y, w, penalty=penalty, centre=np.array([beta, 0.0]),
                                   start=np.tile([beta, 0.0], (K, 1)), tol=self.tol, max_iter=self.max_iter)
@@ -177,8 +181,8 @@ def matrix_penalty(K, penalty, reg_lambda, reg_mu=None, *, normalize=True):
     """
     if penalty not in ("odir", "l2"): raise ValueError(f"penalty is {penalty!r}. Expected 'odir' or 'l2'.")
     mu = reg_lambda if reg_mu is None else reg_mu
-    if not (reg_lambda >= 0 and mu >= 0):
-        raise ValueError(f"reg_lambda is {reg_lambda} and reg_mu is {mu}. Neither may be negative.")
+    if not (0 <= reg_lambda < np.inf and 0 <= mu < np.inf):
+        raise ValueError(f"reg_lambda is {reg_lambda} and reg_mu is {mu}. Neither may be negative or infinite.")
     terms = {"odir": K * (K - 1), "l2": K * (K + 1)}[penalty] if normalize else 1
     each = reg_lambda / terms
     intercept = each if penalty == "l2" and reg_mu is None else mu / (K if normalize else 1)
@@ -224,6 +228,7 @@ class MatrixScaling(Calibrator):
             raise ValueError(f"reg_mu={self.reg_mu} plays no part without reg_lambda. Give both.")
         if self.reg_lambda is None and self.penalty == "odir": coef, self.strength_, fit = self._shrunken(X, y, w, beta, strength)
         else:
+            warn_if_cut(X)
             if self.reg_lambda is None: R = np.full_like(R, .5 / w.sum())                               # (V.D)
             fit = softmax_regression(X, y, w, penalty=R, start=beta * np.eye(K, K + 1), tol=self.tol, max_iter=self.max_iter)
             coef = fit.coef
@@ -256,6 +261,15 @@ def default_grid(K, penalty="odir"):
     single = 10.0 ** np.arange(0, -4.5, -0.5)
     if penalty == "l2": return {"reg_lambdas": tuple(K * (K + 1) * single), "reg_mus": (None,)}
     return {"reg_lambdas": tuple(K * (K - 1) * single), "reg_mus": tuple(K * single[::2])}
+
+
+def _strengths(reg_lambdas, reg_mus, K, penalty):
+    "The strengths to try: lambdas from strong to weak, and mus; None: those of `default_grid`."
+    grid = default_grid(K, penalty) | {k: v for k, v in (("reg_lambdas", reg_lambdas), ("reg_mus", reg_mus)) if v is not None}
+    lambdas, mus = list(grid["reg_lambdas"]), list(grid["reg_mus"])
+    if None in lambdas or not (lambdas and mus):
+        raise ValueError("reg_lambdas and reg_mus need a number each at the least, and only reg_mus may hold None.")
+    return sorted(lambdas, reverse=True), mus
 
 
 def kull2019_grid(K):
@@ -330,9 +344,8 @@ class MatrixScalingCV(Calibrator):
 
     def _fit(self, X, y, w):
         from joblib import Parallel, delayed        # here and not above: importing calnb should cost little
-        K, H, grid = X.shape[1], fold_weights(X, y, w, self.cv, self.seed), default_grid(X.shape[1], self.penalty)
-        lambdas = sorted(grid["reg_lambdas"] if self.reg_lambdas is None else self.reg_lambdas, reverse=True)
-        mus = list(grid["reg_mus"] if self.reg_mus is None else self.reg_mus)
+        K, H = X.shape[1], fold_weights(X, y, w, self.cv, self.seed)
+        lambdas, mus = _strengths(self.reg_lambdas, self.reg_mus, K, self.penalty)
         paths = [[matrix_penalty(K, self.penalty, a, m, normalize=self.normalize_penalty) for a in lambdas] for m in mus]
         splits = list(fold_splits(H, w))
         jobs = (delayed(path_losses)(X, y, split, path) for path in paths for split in splits)

@@ -79,14 +79,17 @@ def check_probs(P, name="P"):
 
     Returns
     -------
-    (n, K) floats in the precision they came in, values unchanged; rows sum to 1 within `SUM_TOLERANCE`
+    (n, K) floats in the precision they came in, values unchanged (if (n,), 1 where rounding made more of it); rows sum to 1
+    within `SUM_TOLERANCE`
 
     Raises
     ------
     ValueError : wrong shape, not numbers, or a row that is negative, not finite or does not sum to 1
     """
     P = as_floats(P, name)
-    alone, P = P.ndim == 1, as_columns(P, lambda p: 1 - p, name)
+    alone, most = P.ndim == 1, 1 + SUM_TOLERANCE[P.dtype.name]
+    if alone: P = np.where((P > 1) & (P <= most), np.ones_like(P), P)
+    P = as_columns(P, lambda p: 1 - p, name)
     with np.errstate(over="ignore", invalid="ignore"): total, low = P.sum(axis=1, dtype=np.float64), P.min(axis=1)
     good = (low >= 0) & (np.abs(total - 1) <= SUM_TOLERANCE[P.dtype.name])       # False where anything is NaN
     if good.all(): return P
@@ -210,6 +213,7 @@ def as_labels(y, name="y"):
         if len({isinstance(v, (str, bytes)) for v in y}) > 1: raise ValueError(f"{name} mixes text and numbers. Use one kind.")
         y = np.asarray(y.tolist())
     if y.dtype.kind == "f":
+        y = y.astype(np.float64)                               # a float16 cannot be compared with 2**53
         whole = (np.abs(y) < 2**53) & (y == np.floor(y))       # False for infinity
         if not whole.all():
             i = int(np.argmin(whole))
@@ -224,7 +228,7 @@ def _check_classes(classes, K):
     classes = as_labels(classes, "classes")
     if len(classes) != K: raise ValueError(f"classes has {len(classes)} names for {K} columns.")
     if len(np.unique(classes)) != K: raise ValueError("classes names a column twice. Give every column its own name.")
-    return classes
+    return classes.copy()                                      # else whoever passed it could rename the columns later
 
 
 def _codes(y, classes, name):

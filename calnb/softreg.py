@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['penalty_weights', 'loss_and_probs', 'loss_of_scores', 'loss_gradient', 'hessian_product', 'settle',
-           'conjugate_gradient', 'ClassBlocks', 'cautious_step', 'minimise', 'bounded', 'SoftmaxFit',
+           'conjugate_gradient', 'ClassBlocks', 'cautious_step', 'minimise', 'bounded', 'warn_if_cut', 'SoftmaxFit',
            'softmax_regression', 'PairBlocks', 'pair_product', 'diagonal_regression', 'ShrunkenFit',
            'shrunken_regression']
 
@@ -133,7 +133,7 @@ class ClassBlocks:
         blocks = [_inverse_block(h, w, X, c, 2 * r, self.heavy, size) for h, c, r in zip(H, curvature, R)]
         self.factors, self.diagonals = [F for F, _ in blocks], np.array([a for _, a in blocks])
         gauge = 2 * R.sum(axis=0)
-        self.gauge = np.divide(1, gauge, out=np.zeros_like(gauge), where=gauge > 0)
+        self.gauge = np.divide(1, gauge, out=np.zeros_like(gauge), where=gauge > 1e-14)     # less would blow up rounding
 
     def solve(self, G):
         "About the inverse Hessian times G, (K, d) (R.8)."
@@ -218,6 +218,14 @@ def bounded(X, most=1e4):
     "Inputs from -most to most. A fit squares them, and 1e4 is as sure as can be; a map that is only applied can take far more."
     return np.clip(X, -most, most)
 
+
+def warn_if_cut(X):
+    "A warning if `bounded` cuts whole rows of logits, since the fit then does not see how their entries differ."
+    far = np.abs(X.max(axis=1)).max()
+    if far > 1e4:
+        warnings.warn(f"the largest logit of a row is {far:.3g} away from 0, and a fit cuts logits at 1e4, so the map will not "
+                      "suit such rows. Subtract from each row its largest logit first.", stacklevel=4)
+
 # %% ../nbs/20_softreg.ipynb #ae654172
 class SoftmaxFit(NamedTuple):
     "Result of a fit: `coef` (K, d+1), and how it was reached; `trace` has a row (products so far, largest gradient) per step."
@@ -275,7 +283,8 @@ class PairBlocks:
         most = np.column_stack([w @ X**2, np.ones(len(R))])                  # where rows are saturated, not steps without end
         self.scale = np.sqrt(np.maximum(curvature, 1e-12 * most + 1e-30))
         self.rho = np.clip((H * X).sum(axis=0) / self.scale[:, 0] / self.scale[:, 1], -1, 1)
-        self.gauge = 1 / (2 * R[:, 1].sum()) if R[:, 1].any() else 0.0
+        gauge = 2 * R[:, 1].sum()
+        self.gauge = 1 / gauge if gauge > 1e-14 else 0.0                     # less would blow up rounding
 
     def solve(self, G):
         "About the inverse Hessian times G, (K, 2)."
