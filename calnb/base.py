@@ -23,9 +23,8 @@ from typing import Union, get_args, get_origin
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
-from calnb.simplex import (
-    as_floats, as_labels, check_labels, check_logits, check_probs, check_weights, frame_classes, logits_to_logp, normalize,
-    safe_log)
+from .simplex import as_floats, as_labels, check_labels, check_logits, check_probs, check_weights
+from .simplex import frame_classes, logits_to_logp, normalize, safe_log
 
 # %% ../nbs/03_base.ipynb #49b3b17e
 def as_view(P, inputs, view, name="P"):
