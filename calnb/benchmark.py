@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from .base import Identity, progress
+from .base import Identity, check_kind, progress
 from .beta import BetaCalibration
 from .comparison import default_calibrators, measure, text_table, write_whole
 from .dirichlet import DirichletCalibration, DirichletCalibrationCV
@@ -73,7 +73,7 @@ def name_seed(*names):
 # %% ../nbs/61_benchmark.ipynb #4583a882
 def fold_numbers(y, n_folds, seed):
     """The stratified fold of each row, (n,) integers 0..n_folds-1; each class is spread over the folds as evenly as it can be."""
-    fold = np.empty(len(y), dtype=np.int8)
+    fold = np.empty(len(y), dtype=np.int16)
     for f, (_, test) in enumerate(StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(y, y)): fold[test] = f
     return fold
 
@@ -357,7 +357,13 @@ def described(thing):
 def _check_least(least):
     "ValueError for the first value that is too low, of a dictionary from name to value and lowest."
     for name, (value, low) in least.items():
+        check_kind(value, int, name)
         if value < low: raise ValueError(f"{name} is {value}. Expected at least {low}.")
+
+
+def _check_convention(convention):
+    "ValueError for an unknown convention, before anything is trained."
+    if convention not in (None, "kull2019"): raise ValueError(f"convention is {convention!r}. Expected None or 'kull2019'.")
 
 
 def _check_tables(tables):
@@ -391,7 +397,8 @@ def check_plan(store, plan, names, retry=False):
         if changed: raise ValueError(f"{store} has results for another {kind} of the name {changed[0]!r}. Give this one another "
                                      "name, or use another store.")
         old |= new
-    if not file.exists() or known != there.get("names"): store_whole(file, json.dumps(plan | {"names": known}).encode())
+    if not file.exists() or known != there.get("names"):
+        store_whole(file, json.dumps(plan | {"names": known}, default=int).encode())            # int: numpy's integers
 
 # %% ../nbs/61_benchmark.ipynb #fd49b195
 def run_job(store, get_scores, calibrators, cells, plan):
@@ -467,7 +474,9 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     wrong = limits.keys() - tables.keys()
     if wrong: raise ValueError(f"max_rows names {min(wrong)!r}, which is no table.")
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
+    tables = {name: (np.asarray(X), np.asarray(y)) for name, (X, y) in tables.items()}
     _check_tables(tables)
+    _check_convention(convention)
     least = {"folds": (folds, 2), "inner": (inner, 2), "repetitions": (repetitions, 1), "n_resamples": (n_resamples, 0)}
     _check_least(least | {f"max_rows of {name!r}": (rows, 1) for name, rows in limits.items() if rows is not None})
     plan = {"kind": "tables", "folds": folds, "inner": inner, "max_rows": max_rows, "n_resamples": n_resamples,
@@ -609,6 +618,7 @@ def bench_outputs(files, store, *, calibrators=None, convention=None, n_resample
     twice = [stem for stem in stems if stems.count(stem) > 1]
     if twice: raise ValueError(f"{stems.count(twice[0])} files are called {twice[0]!r}, which names their results. Rename one.")
     _check_least({"n_resamples": (n_resamples, 0)})
+    _check_convention(convention)
     plan = {"kind": "outputs", "convention": convention, "n_resamples": n_resamples, "seed": seed}
     there = {Path(file).stem: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if Path(file).is_file()}
     check_plan(store, plan, {"outputs": there,

@@ -31,7 +31,7 @@ def uniform_edges(n_bins):
     try: whole = n_bins >= 1 and n_bins == int(n_bins)
     except (TypeError, ValueError, OverflowError): whole = False                # text, None, infinity
     if not whole: raise ValueError(f"n_bins is {n_bins!r}. Expected a whole number of at least 1.")
-    return np.arange(n_bins + 1) / n_bins
+    return np.arange(int(n_bins) + 1) / int(n_bins)
 
 # %% ../nbs/04_bins.ipynb #ba27fc62
 def bin_index(p, edges, *, closed="right"):
@@ -49,14 +49,16 @@ def bin_index(p, edges, *, closed="right"):
 
     Raises
     ------
-    ValueError : if p has a NaN, or `closed` is neither word
+    ValueError : if p has a NaN, edges do not increase, or `closed` is neither word
     """
     sides = {"right": "left", "left": "right"}             # numpy's word says where to insert, ours where the bin ends
     if closed not in tuple(sides): raise ValueError(f"closed is {closed!r}. Expected 'right' or 'left'.")
-    p, edges = as_floats(p, "p"), np.asarray(edges)
+    p, edges = as_floats(p, "p"), as_floats(edges, "edges")
     if np.isnan(p).any(): raise ValueError("p has a NaN, which belongs to no bin. Drop these rows first.")
-    inner = edges[~np.isnan(edges)][1:-1]
-    return np.searchsorted(inner.astype(p.dtype), p, side=sides[closed])
+    ends = edges[~np.isnan(edges)]
+    if edges.ndim != 1 or len(ends) < 2 or not (np.diff(ends) > 0).all():
+        raise ValueError(f"edges has shape {edges.shape}. Expected (B+1,) increasing numbers, such as uniform_edges(15).")
+    return np.searchsorted(ends[1:-1].astype(p.dtype), p, side=sides[closed])
 
 # %% ../nbs/04_bins.ipynb #9e708599
 def quantile_edges(p, n_bins, sample_weight=None):
@@ -155,7 +157,7 @@ def _ratio(a, w):
 # %% ../nbs/04_bins.ipynb #3381a7fc
 def _sums(P, y, edges, closed, w):
     "The sums (B.3) of every column of P (n, C), as BinStats; y (n,) is the column that happened, or -1 for none."
-    (n, C), edges = P.shape, np.asarray(edges, dtype=np.float64)
+    (n, C), edges = P.shape, np.atleast_1d(as_floats(edges, "edges")).astype(np.float64)
     B = edges.shape[-1] - 1
     size, step = C * B, max(1, 2**18 // C)                 # rows per block
     weight, sum_p, hits = np.zeros((3, size))

@@ -10,6 +10,7 @@ import functools
 import math
 
 import numpy as np
+from .simplex import as_floats
 
 # %% ../nbs/41_bivariate.ipynb #5dfbcd98
 def sorted_points(x, r, t, w):
@@ -166,7 +167,7 @@ def bivariate_blocks(x, r, t, w=None):
     Spouge, Wan and Wilbur 2003; Arad and Rosset 2025, Appendix A.1.
     """
     x, r, t = np.asarray(x, dtype=float), np.asarray(r), np.asarray(t, dtype=float)
-    w = np.ones(len(x)) if w is None else np.asarray(w)
+    w = np.ones(len(x)) if w is None else as_floats(w, "w").astype(float)
     _check_points(x, r, t, w)
     r = r.astype(np.int64)                                          # -x and r.max() - r must not wrap around
     mirrored = w @ t > w.sum() / 2

@@ -15,10 +15,11 @@ import time
 from base64 import b64encode
 from dataclasses import dataclass
 from io import BytesIO
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtrit
 from sklearn.base import clone
 from .base import Calibrator, Identity, Seed, as_view, check_kind, progress
 from .beta import BetaCalibration, PlattScaling
@@ -80,6 +81,7 @@ def name_calibrators(calibrators=None, K=2):
             raise ValueError(f"calibrators has the same one twice: {max(names, key=names.count)}. Name them in a dict.")
     if not named: raise ValueError("calibrators is empty. Pass at least one, or None for all.")
     for name, cal in named.items():
+        if not isinstance(name, str): raise ValueError(f"the name of a calibrator is {name!r}. Expected text.")
         if not isinstance(cal, Calibrator):
             raise ValueError(f"calibrator {name!r} is {cal!r}. Pass calibrators of calnb, such as Identity(), with brackets.")
     return named
@@ -177,10 +179,10 @@ def may_be_best(losses, level=0.95):
     check_kind(level, float, "level")
     if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
     n, M = losses.shape
-    z = max(ndtri(1 - (1 - level) / max(M - 1, 1)), 0)
+    t = max(-stdtrit(max(n - 1, 1), (1 - level) / max(M - 1, 1)), 0)
     def stays(c):
         behind = losses[:, [c]] - losses
-        return (behind.mean(axis=0) <= z * behind.std(axis=0, ddof=1) / np.sqrt(n) + 1e-12).all()        # 1e-12: rounding
+        return (behind.mean(axis=0) <= t * behind.std(axis=0, ddof=1) / np.sqrt(n) + 1e-12).all()        # 1e-12: rounding
     return np.array([n == 1 or stays(c) for c in range(M)])
 
 # %% ../nbs/51_comparison.ipynb #55455fd9
@@ -238,6 +240,7 @@ def compare(P_val, y_val, P_test, y_test, calibrators=None, *, inputs="proba", c
         check_kind(value, kind, name)
     if n_resamples < 0 or not 0 < level < 1:
         raise ValueError(f"n_resamples is {n_resamples}, level {level}. Expected at least 0, and a number between 0 and 1.")
+    if not isinstance(seed, Integral): seed = int(np.random.default_rng(seed).integers(2**32))         # the same for all
     for P, y in ((P_val, y_val), (P_test, y_test)): classes = frame_classes(P, y, classes)
     before = as_view(P_test, inputs, "proba", "P_test")
     n_val, K = as_view(P_val, inputs, "proba", "P_val").shape
@@ -400,7 +403,7 @@ td:first-child, th:first-child {text-align: left} img {max-width: 100%; backgrou
 
 def report_html(comparison, png):
     """The report as one HTML page that needs no network; `png` are the bytes of the picture."""
-    title, picture = html.escape(comparison.title), b64encode(png).decode("ascii")
+    title, picture = html.escape(str(comparison.title)), b64encode(png).decode("ascii")
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}: calibration report</title>

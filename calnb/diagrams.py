@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 from sklearn.utils.validation import check_is_fitted
+from .base import check_kind
 from .bins import classwise_bins, confidence_bins, uniform_edges
 from .significance import consistency_test
 from .simplex import CORNERS, check_forecasts, to_plane
@@ -124,6 +125,7 @@ def consistency_band(curve, level=0.95):
     ------
     ValueError : a level outside of 0 to 1
     """
+    check_kind(level, float, "level")
     if not 0 < level < 1: raise ValueError(f"level is {level}. Expected a number between 0 and 1, such as 0.95.")
     n = np.where(curve.count > 0, np.maximum(np.round(curve.count), 1), np.nan)
     mean = np.minimum(curve.mean_p, 1)                             # 1 and its rounding
@@ -300,6 +302,12 @@ class ReliabilityDisplay:
         return self
 
 # %% ../nbs/12_diagrams.ipynb #71fbf36c
+def _check_cuts(m):
+    "ValueError if a side of the triangle cannot be cut into m pieces."
+    check_kind(m, int, "m")
+    if m < 1: raise ValueError(f"m is {m}. Expected at least 1.")
+
+
 def simplex_grid(m=12):
     """Evenly spaced points inside the triangle of three probabilities (G.5).
 
@@ -310,7 +318,12 @@ def simplex_grid(m=12):
     Returns
     -------
     (m (m+1) / 2, 3) positive probabilities, rows sum to 1
+
+    Raises
+    ------
+    ValueError : an m that is no whole number of at least 1
     """
+    _check_cuts(m)
     a, b = np.nonzero(np.add.outer(np.arange(m), np.arange(m)) < m)
     return (np.column_stack([a, b, m - 1 - a - b]) + 1/3) / m
 
@@ -358,6 +371,7 @@ def observed_arrows(y, P, m=6, *, min_count=20, classes=None):
     ValueError : if P has not 3 columns, or as `check_probs` and `check_labels` do
     """
     y, P, _ = check_forecasts(y, P, classes)
+    _check_cuts(m)
     if P.shape[1] != 3: raise ValueError(f"P has {P.shape[1]} columns. A triangle shows exactly 3.")
     inside = P + 1e-9 * (np.array([.46, .31, .23]) - P)                # off the lines, on which tenths and votes lie
     cells, cell = np.unique(np.floor(m * inside), axis=0, return_inverse=True)

@@ -30,7 +30,7 @@ def predict_in_chunks(cal, P, out=None, *, rows=None):
     ValueError : as `predict_proba` does, naming the first row of the chunk; or if `out` has another shape, or is not of floats
     """
     check_is_fitted(cal, "classes_")
-    if not (hasattr(P, "shape") or isinstance(P, (list, tuple))):
+    if not (hasattr(P, "shape") or isinstance(P, (list, tuple))) or hasattr(P, "toarray") or np.ndim(P) == 0:
         raise ValueError(f"P is a {type(P).__name__}. Expected rows that can be sliced: an array or a frame, collected.")
     if rows is not None: check_kind(rows, int, "rows")
     shape, take = (len(P), cal.n_classes_), getattr(P, "iloc", P)       # pandas slices rows by position with iloc

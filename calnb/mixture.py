@@ -124,7 +124,8 @@ def bend_confidence(Q, slope):
     first, c, m = _first_place(Q)
     others = np.where(first, 0, Q)
     rest, second = np.maximum(others.sum(axis=1), 1e-300), others.max(axis=1)
-    left = np.minimum(expit(-slope * np.log(c / rest)), rest / (rest + m * second))     # 1 - c', at most a tie
+    tie = np.where(second > 0, rest / (rest + m * second), 0)                   # a certain row stays
+    left = np.minimum(expit(-slope * np.log(c / rest)), tie)                    # 1 - c', at most a tie
     return others * (left / rest)[:, None] + np.where(first, Q, 0) * ((1 - left) / c)[:, None]
 
 

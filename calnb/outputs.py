@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from .base import Seed, check_kind
 from .simplex import as_columns, as_labels, check_labels, check_logits, check_probs
 
 # %% ../nbs/05_outputs.ipynb #7e128d17
@@ -151,10 +152,20 @@ def _npy_keys(path):
     return {key: partial(_read, file.name, load, file) for key, file in files.items() if file.is_file()}
 
 # %% ../nbs/05_outputs.ipynb #f9425758
+def _renamed(names, classes):
+    "`classes`, or if that is None the names in the file; ValueError for the same names in another order."
+    if classes is None or names is None: return names if classes is None else classes
+    own, given = ([str(c) for c in as_labels(A, "classes").tolist()] for A in (names, classes))
+    if own != given and sorted(own) == sorted(given):
+        raise ValueError(f"classes says {', '.join(given)}, but the file {', '.join(own)}. Put them in the order of the file.")
+    return classes
+
+
 def _agree(names, expected):
     "The names of the columns: `expected` if that is given, which the names in a file must not contradict."
     if expected is None: return names
-    numbers, expected = np.arange(len(expected)), np.asarray(expected)
+    expected = as_labels(expected, "expected")
+    numbers = np.arange(len(expected))
     if names is None: return None if np.array_equal(expected, numbers) else expected
     names, text = as_labels(names, "classes"), expected.dtype.kind in "US"
     if np.array_equal(names, np.arange(len(names))) and text: return expected                  # only numbers of columns
@@ -183,7 +194,7 @@ def _parts_of_arrays(found, inputs, classes, expected=None):
     K = P[ends[0]].shape[1]
     for end in ends:
         if P[end].shape[1] != K: raise ValueError(f"{word}{ends[0]} has {K} columns, but {word}{end} has {P[end].shape[1]}.")
-    classes = _agree(found["classes"]() if classes is None and "classes" in found else classes, expected)
+    classes = _agree(_renamed(found["classes"]() if "classes" in found else None, classes), expected)
     codes, classes = _encode(list(y.values()), K, classes, ["labels" + end for end in y])
     return {end[1:]: Part(P[end], dict(zip(y, codes)).get(end), inputs, classes) for end in ends}
 
@@ -279,6 +290,8 @@ def _validation_rows(table, part, split, seed):
     n = len(table)
     if split is not None:
         if part in table.columns: raise ValueError(f"has a column {part!r}, so split={split} is one too many. Drop either.")
+        check_kind(split, float, "split")
+        check_kind(seed, Seed, "seed")
         if not 0 < split < 1: raise ValueError(f"split is {split}. Expected the share of validation rows, between 0 and 1.")
         mine = np.random.default_rng(seed).permutation(n) < round(split * n)
     elif part not in table.columns:
@@ -304,7 +317,7 @@ def _whole_table(table, inputs, classes, label, part, expected=None):
         strange = [c for c in names if c not in set(map(str, table[label]))]
         if strange and len(strange) < len(names):
             raise ValueError(f"column {strange[0]!r} is no label, though others are. Name score columns logit_... or proba_....")
-    names = _agree(names if classes is None else classes, expected)
+    names = _agree(_renamed(names, classes), expected)
     codes, classes = _encode([table[c].to_numpy() for c in labels], P.shape[1], names, labels)
     return Part(P, codes[0] if codes else None, inputs, classes)
 
@@ -412,7 +425,9 @@ def map_table(path, function, *, inputs=None, expected=None, label="label", part
         import pandas as pd
         whole = _whole_table(table, inputs, None, label, part, expected)
         columns = _score_columns(table.columns, inputs, [label, part])[1]
-        new = pd.DataFrame(function(whole), columns=["proba_" + re.sub("^(logit|proba)_", "", c) for c in columns])
+        Q = check_probs(function(whole), "the result")
+        if Q.shape != whole.P.shape: raise ValueError(f"function returned shape {Q.shape}. Expected {whole.P.shape}.")
+        new = pd.DataFrame(Q, columns=["proba_" + re.sub("^(logit|proba)_", "", c) for c in columns])
         if str(path).lower().endswith(".parquet"):               # an index with a name is a column, too
             table = table.reset_index(drop=table.index.names == [None])
         else:                                                    # as text, so that 007 stays 007

@@ -25,6 +25,7 @@ def class_score(X, k, view):
     -------
     (n,) the probability in [0, 1] itself, or log p_k - log(1 - p_k), finite and exact in both tails
     """
+    if view not in ("proba", "logp"): raise ValueError(f"view is {view!r}. Expected 'proba' or 'logp'.")
     x = X[:, k]
     if view == "proba": return x
     rest = np.log1p(-np.exp(np.minimum(x, -np.log(2))))          # 1 - p_k is harmless as long as p_k <= 1/2

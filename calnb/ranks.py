@@ -148,7 +148,7 @@ def critical_difference(n_methods, n_blocks, alpha=0.05, test="bonferroni-dunn")
     Demšar 2006, section 3.2.2.
     """
     for value, name in ((n_methods, "n_methods"), (n_blocks, "n_blocks"), (alpha, "alpha")): check_kind(value, float, name)
-    if n_methods < 2 or n_blocks < 1:
+    if not (2 <= n_methods < np.inf and 1 <= n_blocks < np.inf):
         raise ValueError(f"n_methods = {n_methods} and n_blocks = {n_blocks}. Expected at least 2 methods and 1 block.")
     if not 0 < alpha < 1: raise ValueError(f"alpha = {alpha}. Expected a probability between 0 and 1, such as 0.05.")
     if test == "bonferroni-dunn": q = norm.isf(alpha / (2 * (n_methods - 1)))
@@ -200,7 +200,8 @@ def _ranks_and_blocks(scores, n_blocks):
     else: ranks = scores
     values = as_floats(ranks, "ranks").astype(np.float64)
     m = values.size
-    if values.shape != (m,) or m < 2 or not abs(values.mean() - (m + 1) / 2) <= .051:           # rounded to one decimal
+    fit = values.shape == (m,) and m >= 2 and abs(values.mean() - (m + 1) / 2) <= .051           # rounded to one decimal
+    if not (fit and values.min() >= .949 and values.max() <= m + .051):
         raise ValueError(f"ranks of shape {values.shape} have mean {values.mean():.4g}. With n_blocks, pass average ranks: (m,) "
                          "numbers with mean (m + 1) / 2. Scores (blocks, methods) come without n_blocks.")
     return list(ranks.index if hasattr(ranks, "iloc") else range(m)), values, n_blocks

@@ -280,6 +280,7 @@ def bootstrap_intervals(y, P, level=0.95, n_resamples=1000, seed=None, *, n_bins
     """
     _check_choices(level, n_resamples, method, seed)
     y, P, _ = check_forecasts(y, P, classes)
+    n_bins = len(uniform_edges(n_bins)) - 1                         # an error if it is no number of bins
     n, rng, contributions = len(P), np.random.default_rng(seed), _contributions(y, P, n_bins)
     m = max(1, 2**20 // max(n, P.shape[1] * n_bins))
     chunks = [min(m, n_resamples - a) for a in range(0, n_resamples, m)]
