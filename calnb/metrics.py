@@ -188,6 +188,7 @@ def classwise_stats(y, P, *, n_bins=15, binning="uniform", closed="right", conve
     y, P, _ = check_forecasts(y, P, classes)
     if _is_kull(convention):
         _refuse_choices(binning, closed)
+        if len(uniform_edges(n_bins)) < 3: raise ValueError("n_bins is 1. This convention needs 2: one bin is for 1 alone.")
         edges, closed = np.append(uniform_edges(n_bins - 1), np.inf), "left"        # [1, inf] holds 1 alone
     else: edges = _edges(P, n_bins, binning, sample_weight)
     return classwise_bins(y, P, edges, closed=closed, sample_weight=sample_weight)
