@@ -158,7 +158,8 @@ def interval_ends(y, P, n_resamples, *, level=0.95, n_bins=15, seed=0):
 
 # %% ../nbs/51_comparison.ipynb #1bef6ab2
 def may_be_best(losses, level=0.95):
-    """Which methods may have the lowest expected loss? The best is among them with probability `level` (V.3).
+    """Which methods may have the lowest expected loss (V.3)? The best is among them with probability `level`, if differences
+    between losses are about normal. For log loss that takes some twenty errors among the rows.
 
     Parameters
     ----------
@@ -351,7 +352,9 @@ class Comparison:
     def verdict(self):
         names = ", ".join(self.contenders)
         among = f"one of {len(self.contenders)}: {names}" if len(self.contenders) > 1 else names
-        return f"best in log loss on rows like these, with {100 * self.level:g}% confidence: {among}"
+        errors = round((1 - self.table["accuracy"].max()) * self.shape[1])
+        few = f" (unsure: only {errors} errors among these rows)" if errors < 20 else ""
+        return f"best in log loss on rows like these, with {100 * self.level:g}% confidence: {among}{few}"
 
     def _repr_html_(self): return f"<p>{html.escape(self.heading)}</p>{self.html_tables()}"
 

@@ -165,6 +165,14 @@ class Weighing(NamedTuple):
         return self.share * bend_confidence(normalize(rich), self.slope) + (1 - self.share) * plain
 
 # %% ../nbs/44_mixture.ipynb #86366f66
+def _plain_weights(A, errors, w):
+    "Weights of the trusted maps; with few errors the first of them keeps a share (MX.10)."
+    v = mixture_weights(A, w).weights
+    if errors >= 5: return v
+    share = w.sum() / (w.sum() + 1) * expit(w @ np.log(A @ v / A[:, 0]) - 1)
+    return share * v + (1 - share) * np.eye(len(v))[0]
+
+
 def weigh(held, y, w, trusted=0, repair=False):
     """Weights of maps (MX.2), the repair of their confidence (MX.7), and how far to believe both (MX.9).
 
@@ -183,7 +191,9 @@ def weigh(held, y, w, trusted=0, repair=False):
     rich, gap, _ = mixture_weights(A, w)
     plain, r, price = rich, A @ rich, len(held) * (trusted > 0) + repair
     if price == 0: return Weighing(rich, plain, slope, 1.0, gap, None)
-    if trusted: plain = np.append(mixture_weights(A[:, :trusted], w).weights, np.zeros(len(held) - trusted))
+    if trusted:
+        errors = w @ (A[:, 0] < held[0].max(axis=1))
+        plain = np.append(_plain_weights(A[:, :trusted], errors, w), np.zeros(len(held) - trusted))
     if repair:
         Q = sum(v * Q for v, Q in zip(rich, held) if v > 0)
         slope = confidence_slope(Q, y, w)
@@ -318,6 +328,7 @@ class AutoCalibration(Calibrator):
 
     May change the ranking of classes, and is another map for every class, up to 200 classes; beyond, neither. Free parameters:
     those of the maps in use, their weights and a slope. Beyond 20 classes, matrices take part from ten rows per class on.
+    Weights count copies of a row; if they are far above 1 on average, see the limits of the chapter.
 
     Parameters
     ----------
