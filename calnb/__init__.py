@@ -31,9 +31,9 @@ from .outputs import load_outputs, load_parts, map_table, Outputs, Part
 from .folds import fold_splits, fold_weights, possible_folds, row_kinds
 from .metrics import (
     brier_score, brier_scorer, class_ece, classwise_ece, classwise_ece_scorer, classwise_stats, confidence_ece,
-    confidence_ece_scorer, confidence_stats, ece_of_bins, log_loss, log_loss_scorer, maximum_calibration_error,
-    mce_of_bins, score_decomposition, ScoreDecomposition, Scorer, squared_classwise_error, squared_confidence_error,
-    squared_error_of_bins, thresholded_ece)
+    confidence_ece_scorer, confidence_stats, ece_of_bins, is_kull2019, log_loss, log_loss_scorer,
+    maximum_calibration_error, mce_of_bins, score_decomposition, ScoreDecomposition, Scorer,
+    squared_classwise_error, squared_confidence_error, squared_error_of_bins, thresholded_ece)
 from .significance import (
     bootstrap_interval, bootstrap_intervals, BootstrapInterval, consistency_test, ConsistencyTest, plot_null)
 from .diagrams import (

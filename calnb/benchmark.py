@@ -32,7 +32,7 @@ from .comparison import default_calibrators, measure, text_table, write_whole
 from .dirichlet import DirichletCalibration, DirichletCalibrationCV
 from .histogram import HistogramBinning, HistogramBinningCV
 from .isotonic import IsotonicCalibration
-from .metrics import log_loss
+from .metrics import is_kull2019, log_loss
 from .outputs import load_outputs
 from .ovr import OneVsRest
 from .ranks import average_ranks
@@ -361,11 +361,6 @@ def _check_least(least):
         if value < low: raise ValueError(f"{name} is {value}. Expected at least {low}.")
 
 
-def _check_convention(convention):
-    "ValueError for an unknown convention, before anything is trained."
-    if convention not in (None, "kull2019"): raise ValueError(f"convention is {convention!r}. Expected None or 'kull2019'.")
-
-
 def _check_tables(tables):
     "ValueError if the labels of a table are not 0..K-1."
     for name, (_, y) in tables.items():
@@ -476,7 +471,7 @@ def run_benchmark(tables, store, *, classifiers=None, calibrators=None, repetiti
     classifiers, calibrators = classifiers or uci_classifiers(), calibrators or uci_calibrators()
     tables = {name: (np.asarray(X), np.asarray(y)) for name, (X, y) in tables.items()}
     _check_tables(tables)
-    _check_convention(convention)
+    is_kull2019(convention)                                     # an error, before anything is trained, if there is no such one
     least = {"folds": (folds, 2), "inner": (inner, 2), "repetitions": (repetitions, 1), "n_resamples": (n_resamples, 0)}
     _check_least(least | {f"max_rows of {name!r}": (rows, 1) for name, rows in limits.items() if rows is not None})
     plan = {"kind": "tables", "folds": folds, "inner": inner, "max_rows": max_rows, "n_resamples": n_resamples,
@@ -618,7 +613,7 @@ def bench_outputs(files, store, *, calibrators=None, convention=None, n_resample
     twice = [stem for stem in stems if stems.count(stem) > 1]
     if twice: raise ValueError(f"{stems.count(twice[0])} files are called {twice[0]!r}, which names their results. Rename one.")
     _check_least({"n_resamples": (n_resamples, 0)})
-    _check_convention(convention)
+    is_kull2019(convention)
     plan = {"kind": "outputs", "convention": convention, "n_resamples": n_resamples, "seed": seed}
     there = {Path(file).stem: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in files if Path(file).is_file()}
     check_plan(store, plan, {"outputs": there,

@@ -180,7 +180,8 @@ def weigh(held, y, w, trusted=0, repair=False):
     ----------
     held : list of M arrays (n, K), what each map says about rows that it has not seen
     y, w : (n,) labels 0..K-1 and weights
-    trusted : how many maps, from the first, need no evidence; 0: all alike, and only the repair has to prove itself
+    trusted : how many maps, from the first, need no evidence, unless there are hardly any errors (MX.10); 0: all alike, and
+        only the repair has to prove itself
     repair : fit a slope for the confidence, too
 
     Returns
@@ -264,7 +265,7 @@ class Mixture(Composite):
     ----------
     maps : list of calibrators or of pairs (name, calibrator); their own `inputs` and `classes` play no part. A `Chain` fitted
         out of fold shares its first steps with the others, and the folds of the mixture are used in place of its own
-    trusted : how many maps, from the first, are believed without evidence (MX.9); 0: all alike
+    trusted : how many maps, from the first, are believed without evidence (MX.9, MX.10); 0: all alike
     repair : also repair the confidence of the average (MX.7)
     cv, seed : folds, fewer if rows are too few, dealt by `fold_weights`; if none can be held out, the first map is used
     n_jobs : threads for the fits without each fold; None: 1

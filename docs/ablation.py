@@ -104,12 +104,18 @@ def peer_predictions(name, out):
     np.savez(out, **{k: v.astype(np.float32) for k, v in found.items()})
 
 
+def peer_outputs(name):
+    "Test predictions of the peers' calibrators, one after the other, as pairs of name and (n, K) array; made in their environment."
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([PEERS, __file__, "--predict", name, f"{folder}/peer.npz"], check=True)
+        with np.load(f"{folder}/peer.npz") as f:
+            for method in f.files: yield method, f[method].astype(float)
+
+
 def peers(name):
     "Rows of one set for the peers' calibrators."
     val, test = outputs(name)
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([PEERS, __file__, "--predict", name, f"{folder}/peer.npz"], check=True)
-        with np.load(f"{folder}/peer.npz") as f: return [measured(name, k, f[k].astype(float), val, test) for k in f.files]
+    return [measured(name, method, Q, val, test) for method, Q in peer_outputs(name)]
 
 
 def leads(name):
@@ -122,10 +128,7 @@ def leads(name):
     some = np.arange(len(test[1])), test[1]
     methods = default_calibrators() | {"SmoothedSCIR": SmoothedSCIR()} | {"vector, held": dict(auto_maps(2))["vector"]}
     losses = {m: -safe_log(cal.set_params(inputs="logits").fit(*val).predict_proba(test[0])[some]) for m, cal in methods.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([PEERS, __file__, "--predict", name, f"{folder}/peer.npz"], check=True)
-        with np.load(f"{folder}/peer.npz") as f:
-            for m in f.files: losses[m] = -safe_log(f[m][some].astype(float) / f[m].astype(float).sum(axis=1))
+    losses |= {m: -safe_log(Q[some] / Q.sum(axis=1)) for m, Q in peer_outputs(name)}
     stay = may_be_best(np.column_stack([*losses.values()]))
     for (m, loss), may in zip(losses.items(), stay):
         behind = losses["AutoCalibration"] - loss
